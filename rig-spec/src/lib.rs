@@ -1,0 +1,23 @@
+//! What do the route compiler and the runtime both have to know?
+//!
+//! Closed enums with one table row per variant, and the const form of a compiled route. A fact that two
+//! crates need has its home here. Nothing in this crate does I/O, waits, or depends on another crate.
+
+mod capability;
+mod failure;
+mod money;
+mod provider;
+mod route;
+mod template;
+
+pub use capability::{Capabilities, Capability};
+pub use failure::{Backoff, ClassSpec, Disposition, FAILURE_DOCS, FailureClass};
+pub use money::{Price, Usd, UsdPerMtok};
+pub use provider::{
+    ANTHROPIC, DEEPINFRA, DEEPSEEK, Dialect, FIREWORKS, GROK, NativeSchema, OPENAI, PROVIDERS,
+    Provider, TokenLimitKey,
+};
+pub use route::{
+    Candidate, Enforcement, Plan, Policy, Repair, Route, Sampling, Schema, Tier, Variant,
+};
+pub use template::{Segment, Template};

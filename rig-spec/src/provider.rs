@@ -1,0 +1,147 @@
+//! Which providers are built in, and how do they differ?
+//!
+//! One row per provider. Hosts of the same dialect differ only in what the row says, so a host named in
+//! `routes/rig.yaml` is a further row of the same shape, written by the compiler.
+//!
+//! Source of the wire facts: each provider's public API reference, as of August 2026.
+
+use crate::{Capabilities, Capability, Tier};
+
+/// A wire format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Dialect {
+    /// `POST {base}/chat/completions`, as OpenAI defined it.
+    OpenAiChat,
+    /// `POST {base}/messages`, as Anthropic defined it.
+    AnthropicMessages,
+}
+
+/// The JSON key that carries the output token limit in the chat dialect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TokenLimitKey {
+    /// `max_completion_tokens`: OpenAI itself, whose reasoning models refuse the other.
+    MaxCompletionTokens,
+    /// `max_tokens`: everyone else.
+    MaxTokens,
+}
+
+/// Which schemas a provider accepts for native enforcement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum NativeSchema {
+    /// OpenAI's strict subset: every object closed and every property required.
+    OpenAiStrict,
+    /// Anthropic's subset: every object closed, no bounds, no recursion.
+    Anthropic,
+    /// Any schema; what the host cannot enforce it ignores.
+    Any,
+}
+
+/// A provider: where it is, what it speaks, what it can do.
+#[derive(Debug, PartialEq)]
+pub struct Provider {
+    /// The name that routes, rows and errors use.
+    pub name: &'static str,
+    /// The wire format.
+    pub dialect: Dialect,
+    /// The address that the dialect's path is appended to, without a trailing slash.
+    pub base_url: &'static str,
+    /// The environment variable that overrides `base_url`.
+    pub base_url_env: &'static str,
+    /// The environment variable that holds the key; `None` for a host that needs no key.
+    pub key_env: Option<&'static str>,
+    /// What its models can do unless something more precise is known.
+    pub capabilities: Capabilities,
+    /// Which schemas it enforces.
+    pub native_schema: NativeSchema,
+    /// How the chat dialect names the output token limit.
+    pub token_limit: TokenLimitKey,
+    /// The service tiers that can be asked for by name; another is not sent.
+    pub tiers: &'static [Tier],
+}
+
+const NATIVE: Capabilities =
+    Capabilities::of(&[Capability::StructuredNative, Capability::JsonMode]);
+const JSON_MODE: Capabilities = Capabilities::of(&[Capability::JsonMode]);
+
+/// OpenAI.
+pub static OPENAI: Provider = Provider {
+    name: "openai",
+    dialect: Dialect::OpenAiChat,
+    base_url: "https://api.openai.com/v1",
+    base_url_env: "OPENAI_BASE_URL",
+    key_env: Some("OPENAI_API_KEY"),
+    capabilities: NATIVE,
+    native_schema: NativeSchema::OpenAiStrict,
+    token_limit: TokenLimitKey::MaxCompletionTokens,
+    tiers: &Tier::ALL,
+};
+
+/// Anthropic. It has no JSON mode without a schema.
+pub static ANTHROPIC: Provider = Provider {
+    name: "anthropic",
+    dialect: Dialect::AnthropicMessages,
+    base_url: "https://api.anthropic.com/v1",
+    base_url_env: "ANTHROPIC_BASE_URL",
+    key_env: Some("ANTHROPIC_API_KEY"),
+    capabilities: Capabilities::of(&[Capability::StructuredNative]),
+    native_schema: NativeSchema::Anthropic,
+    token_limit: TokenLimitKey::MaxTokens,
+    tiers: &[Tier::Standard, Tier::Priority],
+};
+
+/// DeepSeek. Its chat endpoint has JSON mode only.
+pub static DEEPSEEK: Provider = Provider {
+    name: "deepseek",
+    dialect: Dialect::OpenAiChat,
+    base_url: "https://api.deepseek.com",
+    base_url_env: "DEEPSEEK_BASE_URL",
+    key_env: Some("DEEPSEEK_API_KEY"),
+    capabilities: JSON_MODE,
+    native_schema: NativeSchema::Any,
+    token_limit: TokenLimitKey::MaxTokens,
+    tiers: &[],
+};
+
+/// xAI.
+pub static GROK: Provider = Provider {
+    name: "grok",
+    dialect: Dialect::OpenAiChat,
+    base_url: "https://api.x.ai/v1",
+    base_url_env: "GROK_BASE_URL",
+    key_env: Some("XAI_API_KEY"),
+    capabilities: NATIVE,
+    native_schema: NativeSchema::OpenAiStrict,
+    token_limit: TokenLimitKey::MaxTokens,
+    tiers: &[Tier::Standard, Tier::Priority],
+};
+
+/// DeepInfra. Schema enforcement depends on the model, so it is not assumed.
+pub static DEEPINFRA: Provider = Provider {
+    name: "deepinfra",
+    dialect: Dialect::OpenAiChat,
+    base_url: "https://api.deepinfra.com/v1/openai",
+    base_url_env: "DEEPINFRA_BASE_URL",
+    key_env: Some("DEEPINFRA_API_KEY"),
+    capabilities: JSON_MODE,
+    native_schema: NativeSchema::Any,
+    token_limit: TokenLimitKey::MaxTokens,
+    tiers: &[],
+};
+
+/// Fireworks. It takes a priority tier, but never says which tier served.
+pub static FIREWORKS: Provider = Provider {
+    name: "fireworks",
+    dialect: Dialect::OpenAiChat,
+    base_url: "https://api.fireworks.ai/inference/v1",
+    base_url_env: "FIREWORKS_BASE_URL",
+    key_env: Some("FIREWORKS_API_KEY"),
+    capabilities: NATIVE,
+    native_schema: NativeSchema::Any,
+    token_limit: TokenLimitKey::MaxTokens,
+    tiers: &[Tier::Priority],
+};
+
+/// Every built-in provider.
+pub static PROVIDERS: [&Provider; 6] = [
+    &OPENAI, &ANTHROPIC, &DEEPSEEK, &GROK, &DEEPINFRA, &FIREWORKS,
+];

@@ -1,0 +1,160 @@
+//! What is a compiled route, as data?
+//!
+//! Generated code fills in these types as `static`s. Whatever does not depend on a call is already decided
+//! in them: the ladder's order, who is live, how each candidate is asked for JSON.
+
+use crate::{Backoff, Capabilities, FailureClass, Price, Provider, Template};
+
+/// A route: the contract that a call runs under.
+#[derive(Debug, PartialEq)]
+pub struct Route {
+    /// The task handle; on every row.
+    pub name: &'static str,
+    /// The version; on every row.
+    pub version: u32,
+    /// What an answer has to conform to; `None` takes any JSON value.
+    pub schema: Option<Schema>,
+    /// How calls without a variant are served.
+    pub plan: Plan,
+    /// The variants that have a live candidate, in declared order.
+    pub variants: &'static [Variant],
+    /// Budgets, timeouts and sampling.
+    pub policy: Policy,
+}
+
+/// A named narrowing of a route.
+#[derive(Debug, PartialEq)]
+pub struct Variant {
+    /// Its name; on the rows that it served.
+    pub name: &'static str,
+    /// How its calls are served.
+    pub plan: Plan,
+}
+
+/// Everything about a route that a variant may change.
+#[derive(Debug, PartialEq)]
+pub struct Plan {
+    /// The live candidates, in ladder order.
+    pub candidates: &'static [Candidate],
+    /// The system prompt.
+    pub prompt: Template,
+    /// The repair rung; `None` has none.
+    pub repair: Option<Repair>,
+}
+
+/// One provider and model that may serve the route.
+#[derive(Debug, PartialEq)]
+pub struct Candidate {
+    /// The provider.
+    pub provider: &'static Provider,
+    /// The model's name at the provider.
+    pub model: &'static str,
+    /// The resolved capability flags.
+    pub capabilities: Capabilities,
+    /// How an answer of the right shape is asked for.
+    pub enforcement: Enforcement,
+    /// What its tokens cost; `None` records $0 and `pricing_missing`.
+    pub price: Option<Price>,
+}
+
+/// How a candidate is made to answer in the route's shape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Enforcement {
+    /// The schema goes with the request, and the provider enforces it.
+    Native,
+    /// The provider guarantees JSON, the prompt states the schema.
+    JsonMode,
+    /// Only the prompt states the schema.
+    Coached,
+}
+
+/// The repair rung of a route.
+#[derive(Debug, PartialEq)]
+pub struct Repair {
+    /// 1 or 2. The first repair asks the model that answered, the second `model`.
+    pub max_repairs: u8,
+    /// Who does the second repair; always there when `max_repairs` is 2.
+    pub model: Option<&'static Candidate>,
+}
+
+/// What an answer has to conform to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Schema {
+    /// The name under which providers are told of it: 1 to 64 of `A-Z a-z 0-9 _ -`.
+    pub name: &'static str,
+    /// The JSON Schema, self-contained, as compact JSON in the file's key order.
+    pub json: &'static str,
+    /// A hash of `json` that the output type of a call has to carry too.
+    pub hash: u64,
+}
+
+/// Budgets, timeouts and sampling of a route.
+#[derive(Debug, PartialEq)]
+pub struct Policy {
+    /// Retry budgets; a class that is missing has none.
+    pub retries: &'static [(FailureClass, u32)],
+    /// Backoffs that replace the failure table's.
+    pub backoff: &'static [(FailureClass, Backoff)],
+    /// Longest wall clock of one attempt, headers and body, in milliseconds.
+    pub timeout_ms: u64,
+    /// The service tier to ask for; `None` leaves it to the provider.
+    pub tier: Option<Tier>,
+    /// Sampling parameters.
+    pub sampling: Sampling,
+}
+
+/// A provider's service tier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Tier {
+    /// The ordinary one.
+    Standard,
+    /// Cheaper and slower, shed first.
+    Flex,
+    /// Dearer and faster.
+    Priority,
+}
+
+/// Sampling parameters; `None` leaves one to the provider.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sampling {
+    /// 0 to 2.
+    pub temperature: Option<f64>,
+    /// Above 0, at most 1.
+    pub top_p: Option<f64>,
+    /// Most output tokens of one attempt, reasoning included.
+    pub max_output_tokens: Option<u32>,
+}
+
+impl Tier {
+    /// Every tier.
+    pub const ALL: [Self; 3] = [Self::Standard, Self::Flex, Self::Priority];
+
+    /// Returns the serialized name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Standard => "standard",
+            Self::Flex => "flex",
+            Self::Priority => "priority",
+        }
+    }
+}
+
+impl Policy {
+    /// The attempt timeout of a route that names none, in milliseconds.
+    pub const DEFAULT_TIMEOUT_MS: u64 = 60_000;
+
+    /// Returns the retry budget of a class.
+    #[must_use]
+    pub fn retry_budget(&self, class: FailureClass) -> u32 {
+        let found = self.retries.iter().find(|(named, _)| *named == class);
+        found.map_or(0, |(_, budget)| *budget)
+    }
+
+    /// Returns the backoff of a class: the route's, else the failure table's.
+    #[must_use]
+    pub fn backoff(&self, class: FailureClass) -> Backoff {
+        let found = self.backoff.iter().find(|(named, _)| *named == class);
+        found.map_or_else(|| class.default_backoff(), |(_, backoff)| *backoff)
+    }
+}
