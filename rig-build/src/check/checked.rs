@@ -1,0 +1,261 @@
+//! What is a route that keeps every rule?
+
+use rig_spec::{Backoff, Capabilities, Capability, FailureClass, Policy, Price, Tier};
+
+use crate::ast::{self, Json, VariableKind};
+use crate::ir::{Answer, Candidate, ProviderRef, Repair, Route, Variant};
+use crate::names::{Taken, snake};
+use crate::schema::Schema;
+use crate::schema::native::obstacle;
+use crate::template::Template;
+
+pub(crate) use rig_spec::Enforcement;
+
+/// A route that keeps every rule. Only `check` makes one.
+#[derive(Debug)]
+pub(crate) struct Checked {
+    pub(crate) name: String,
+    pub(crate) version: u64,
+    pub(crate) schema: Option<Schema>,
+    pub(crate) plan: Plan,
+    /// The variants that have a live candidate.
+    pub(crate) variants: Vec<(String, Plan)>,
+    pub(crate) retries: Vec<(FailureClass, u64)>,
+    pub(crate) backoff: Vec<(FailureClass, Backoff)>,
+    pub(crate) timeout_ms: u64,
+    pub(crate) tier: Option<Tier>,
+    pub(crate) temperature: Option<f64>,
+    pub(crate) top_p: Option<f64>,
+    pub(crate) max_output_tokens: Option<u64>,
+}
+
+/// How calls are served: the live candidates in ladder order, the prompt, the repair rung.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(crate) candidates: Vec<PlannedCandidate>,
+    pub(crate) prompt: Template,
+    pub(crate) repair: Option<PlannedRepair>,
+}
+
+/// A live candidate, and how it is asked for JSON.
+#[derive(Clone, Debug)]
+pub(crate) struct PlannedCandidate {
+    pub(crate) provider: ProviderRef,
+    pub(crate) model: String,
+    pub(crate) capabilities: Capabilities,
+    pub(crate) enforcement: Enforcement,
+    pub(crate) price: Option<Price>,
+}
+
+/// The repair rung of a plan.
+#[derive(Debug)]
+pub(crate) struct PlannedRepair {
+    pub(crate) max_repairs: u64,
+    pub(crate) model: Option<PlannedCandidate>,
+}
+
+/// A field of the input struct.
+#[derive(Debug)]
+pub(crate) struct Input {
+    /// Its name in Rust, not escaped.
+    pub(crate) name: String,
+    /// The variable's name.
+    pub(crate) key: String,
+    pub(crate) kind: VariableKind,
+    pub(crate) optional: bool,
+}
+
+/// Returns the fields of the input struct.
+pub(crate) fn input_fields(variables: &[ast::Variable]) -> Vec<Input> {
+    let mut taken = Taken::default();
+    let field = |variable: &ast::Variable| {
+        let key = variable.name.value.clone();
+        Input {
+            name: taken.take(snake(&key)),
+            key,
+            kind: variable.kind,
+            optional: variable.optional,
+        }
+    };
+    variables.iter().map(field).collect()
+}
+
+/// Decides everything that does not depend on a call. `None` where a part is missing; that was reported.
+pub(super) fn plan(route: &Route) -> Option<Checked> {
+    let schema = match &route.schema {
+        Answer::Any => None,
+        Answer::Schema(schema) => Some(schema.as_ref().clone()),
+        Answer::Broken => return None,
+    };
+    let template = route.prompt.as_ref()?.template.as_ref()?;
+    let json = route
+        .policy
+        .json
+        .as_ref()
+        .map_or(Json::Native, |json| json.value);
+    let candidates = &route.candidates.as_ref()?.value;
+    let planner = Planner {
+        declared: candidates,
+        schema: schema.as_ref(),
+    };
+    let default = planner.plan(candidates, json, template.clone(), route.repair.as_ref())?;
+    let variants = route.variants.iter().map(|variant| {
+        let json = variant.json.as_ref().map_or(json, |json| json.value);
+        let candidates = variant
+            .candidates
+            .as_ref()
+            .map_or(candidates, |list| &list.value);
+        let prompt = variant_prompt(template, variant)?;
+        let repair = variant.repair.as_ref().or(route.repair.as_ref());
+        Some((
+            variant.name.as_ref()?.value.clone(),
+            planner.plan(candidates, json, prompt, repair)?,
+        ))
+    });
+    let variants = variants.collect::<Option<Vec<_>>>()?;
+    let policy = &route.policy;
+    let number =
+        |number: &Option<crate::source::Spanned<f64>>| number.as_ref().map(|number| number.value);
+    Some(Checked {
+        name: route.name.as_ref()?.value.clone(),
+        version: route.version.as_ref()?.value,
+        plan: default,
+        variants: variants
+            .into_iter()
+            .filter(|(_, plan)| !plan.candidates.is_empty())
+            .collect(),
+        retries: route
+            .retries
+            .iter()
+            .map(|(class, budget)| (class.value, budget.value))
+            .collect(),
+        backoff: route
+            .backoff
+            .iter()
+            .map(|(class, given)| (class.value, backoff(class.value, given)))
+            .collect(),
+        timeout_ms: policy
+            .timeout_ms
+            .as_ref()
+            .map_or(Policy::DEFAULT_TIMEOUT_MS, |timeout| timeout.value),
+        tier: policy.tier.as_ref().map(|tier| tier.value),
+        temperature: number(&policy.temperature),
+        top_p: number(&policy.top_p),
+        max_output_tokens: policy.max_output_tokens.as_ref().map(|tokens| tokens.value),
+        schema,
+    })
+}
+
+struct Planner<'a> {
+    declared: &'a [Candidate],
+    schema: Option<&'a Schema>,
+}
+
+impl Planner<'_> {
+    fn plan(
+        &self,
+        candidates: &[Candidate],
+        json: Json,
+        prompt: Template,
+        repair: Option<&Repair>,
+    ) -> Option<Plan> {
+        // A variant names candidates; whether one is on trial is declared at the route.
+        let declared = candidates.iter().map(|candidate| {
+            self.declared
+                .iter()
+                .find(|declared| declared.key() == candidate.key())
+                .unwrap_or(candidate)
+        });
+        let live = declared.filter(|candidate| !candidate.trial);
+        let candidates = live
+            .map(|candidate| self.candidate(candidate, json))
+            .collect::<Option<_>>()?;
+        let repair = match repair {
+            None => None,
+            Some(repair) => Some(self.repair(repair, json)?),
+        };
+        Some(Plan {
+            candidates,
+            prompt,
+            repair,
+        })
+    }
+
+    fn candidate(&self, candidate: &Candidate, json: Json) -> Option<PlannedCandidate> {
+        let provider = candidate.provider.clone()?;
+        let flags = candidate.capabilities;
+        let takes = |schema: &Schema| obstacle(provider.native_schema(), &schema.root).is_none();
+        let native = json == Json::Native
+            && flags.has(Capability::StructuredNative)
+            && self.schema.is_some_and(takes);
+        let enforcement = match native {
+            true => Enforcement::Native,
+            false if flags.has(Capability::JsonMode) => Enforcement::JsonMode,
+            false => Enforcement::Coached,
+        };
+        let model = candidate.model.as_ref()?.value.clone();
+        Some(PlannedCandidate {
+            provider,
+            model,
+            capabilities: flags,
+            enforcement,
+            price: candidate.price,
+        })
+    }
+
+    fn repair(&self, repair: &Repair, json: Json) -> Option<PlannedRepair> {
+        let max_repairs = repair.max_repairs.as_ref()?.value;
+        let wanted = repair.model.as_ref().filter(|_| max_repairs == 2);
+        let model = match wanted {
+            None => None,
+            Some(key) => {
+                let declared = self
+                    .declared
+                    .iter()
+                    .find(|candidate| candidate.key().as_ref() == Some(&key.value))?;
+                Some(self.candidate(declared, json)?)
+            }
+        };
+        Some(PlannedRepair { max_repairs, model })
+    }
+}
+
+fn variant_prompt(base: &Template, variant: &Variant) -> Option<Template> {
+    if let Some(change) = &variant.prompt_override {
+        return change.template.clone();
+    }
+    let mut prompt = base.clone();
+    if let Some(change) = &variant.prompt_append {
+        prompt
+            .segments
+            .push(crate::template::Segment::Text("\n\n".to_owned()));
+        prompt
+            .segments
+            .extend(change.template.as_ref()?.segments.iter().cloned());
+    }
+    Some(prompt)
+}
+
+/// What the route leaves open is as in the failure table; a cap that it leaves open never cuts its own first wait.
+fn backoff(class: FailureClass, given: &ast::Backoff) -> Backoff {
+    let table = class.default_backoff();
+    let first_ms = given
+        .first_ms
+        .as_ref()
+        .map_or(table.first_ms, |first| first.value);
+    Backoff {
+        first_ms,
+        factor: given
+            .factor
+            .as_ref()
+            .map_or(table.factor, |factor| factor.value),
+        cap_ms: given
+            .cap_ms
+            .as_ref()
+            .map_or(table.cap_ms.max(first_ms), |cap| cap.value),
+        jitter: given
+            .jitter
+            .as_ref()
+            .map_or(table.jitter, |jitter| jitter.value),
+    }
+}

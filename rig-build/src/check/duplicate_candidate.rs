@@ -1,0 +1,35 @@
+//! C3: a candidate stands once in a list.
+
+use crate::diagnostic::{Diagnostic, Sink};
+use crate::ir::{Candidate, Route};
+use crate::source::Spanned;
+
+pub(super) fn check(route: &Route, sink: &mut Sink) {
+    repeated(route.candidates.as_ref(), sink);
+    for variant in &route.variants {
+        repeated(variant.candidates.as_ref(), sink);
+    }
+}
+
+fn repeated(candidates: Option<&Spanned<Vec<Candidate>>>, sink: &mut Sink) {
+    let list = candidates
+        .map(|list| list.value.as_slice())
+        .unwrap_or_default();
+    for (index, candidate) in list.iter().enumerate() {
+        let Some(key) = candidate.key() else { continue };
+        let Some(first) = list[..index]
+            .iter()
+            .find(|earlier| earlier.key().as_ref() == Some(&key))
+        else {
+            continue;
+        };
+        let finding = Diagnostic::error(
+            "duplicate-candidate",
+            format!("the candidate `{key}` is listed twice"),
+        )
+        .at_label(candidate.span, "second time")
+        .also(first.span, "first time")
+        .help("remove one; to ask the same model again, raise a retry budget");
+        sink.push(finding);
+    }
+}

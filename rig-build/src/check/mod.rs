@@ -1,0 +1,64 @@
+//! Which rules does a route have to keep?
+//!
+//! One file per rule, listed in [`CHECKS`]. A rule looks at the route as meant and reports; it changes nothing.
+//! [`checked`] is the only maker of a [`Checked`] route.
+
+mod checked;
+mod duplicate_candidate;
+mod duplicate_variable;
+mod max_repairs;
+mod native_schema;
+mod no_candidates;
+mod no_live_candidates;
+mod prompt_conflict;
+mod range;
+mod repair_model;
+mod retry_class;
+mod route_name;
+mod undeclared_variable;
+mod unused_variable;
+mod variant_candidate;
+mod variant_name;
+
+pub(crate) use checked::{Checked, Input, Plan, PlannedCandidate, input_fields};
+
+use crate::diagnostic::Sink;
+use crate::ir::Route;
+
+/// A rule: its code, which is its file's name in kebab-case, and how it is checked.
+pub(crate) type Check = (&'static str, fn(&Route, &mut Sink));
+
+/// Every rule.
+pub(crate) const CHECKS: [Check; 15] = [
+    ("route-name", route_name::check),
+    ("no-candidates", no_candidates::check),
+    ("no-live-candidates", no_live_candidates::check),
+    ("duplicate-candidate", duplicate_candidate::check),
+    ("max-repairs", max_repairs::check),
+    ("repair-model", repair_model::check),
+    ("retry-class", retry_class::check),
+    ("range", range::check),
+    ("variant-name", variant_name::check),
+    ("variant-candidate", variant_candidate::check),
+    ("prompt-conflict", prompt_conflict::check),
+    ("duplicate-variable", duplicate_variable::check),
+    ("undeclared-variable", undeclared_variable::check),
+    ("unused-variable", unused_variable::check),
+    ("native-schema", native_schema::check),
+];
+
+/// Runs every rule.
+pub(crate) fn run(route: &Route, sink: &mut Sink) {
+    for (_, check) in CHECKS {
+        check(route, sink);
+    }
+}
+
+/// Returns the route in the form that is generated, or `None` where a part of it was reported.
+pub(crate) fn checked(route: &Route, sink: &Sink) -> Option<Checked> {
+    if sink.has_errors() {
+        None
+    } else {
+        checked::plan(route)
+    }
+}

@@ -1,0 +1,32 @@
+//! C3: a variant narrows; it brings no candidate of its own.
+
+use crate::diagnostic::{Diagnostic, Sink};
+use crate::fields::{listed, nearest};
+use crate::ir::{Candidate, Route};
+
+pub(super) fn check(route: &Route, sink: &mut Sink) {
+    let Some(candidates) = &route.candidates else {
+        return;
+    };
+    let keys: Vec<_> = candidates.value.iter().filter_map(Candidate::key).collect();
+    let lists = route
+        .variants
+        .iter()
+        .filter_map(|variant| variant.candidates.as_ref());
+    for candidate in lists.flat_map(|list| &list.value) {
+        let Some(key) = candidate.key().filter(|key| !keys.contains(key)) else {
+            continue;
+        };
+        let message = format!("the variant's candidate `{key}` is no candidate of the route");
+        let help = match nearest(&key, keys.iter().map(String::as_str)) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None if keys.is_empty() => "declare it under the route's `candidates`".to_owned(),
+            None => format!("a variant can only choose among {}", listed(&keys)),
+        };
+        sink.push(
+            Diagnostic::error("variant-candidate", message)
+                .at(candidate.span)
+                .help(help),
+        );
+    }
+}

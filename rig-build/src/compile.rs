@@ -1,0 +1,383 @@
+//! How does a directory of routes become a directory of Rust?
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::ast;
+use crate::check::{self, input_fields};
+use crate::diagnostic::{Diagnostic, Severity, Sink};
+use crate::emit;
+use crate::files::Files;
+use crate::ir::{Answer, Route};
+use crate::lower::lower;
+use crate::names::{Taken, pascal};
+use crate::node::Node;
+use crate::project::{self, Project};
+use crate::schema::types::{self, Types};
+use crate::source::SourceId;
+use crate::yaml;
+
+/// The file of a routes directory that is no route.
+const PROJECT_FILE: &str = "rig.yaml";
+
+/// What came of a directory of routes.
+#[derive(Debug, Default)]
+pub struct Compilation {
+    /// Every route file, in the order of their names.
+    pub routes: Vec<CompiledRoute>,
+    /// What is wrong with the directory itself: it is missing, `rig.yaml` is broken, two files hold one route.
+    pub directory: Vec<Finding>,
+    /// Every file that was read, and the folders of files that are missing.
+    pub watched: BTreeSet<PathBuf>,
+}
+
+/// What came of one route file.
+#[derive(Debug)]
+pub struct CompiledRoute {
+    /// The route's name; where the file does not say it, the file's own.
+    pub name: String,
+    /// What was found, errors first.
+    pub findings: Vec<Finding>,
+    /// The generated module; `None` where there are errors.
+    pub module: Option<String>,
+    /// The types alone, where prompt and schema are good.
+    types: Option<String>,
+    docs: String,
+    output: Option<String>,
+}
+
+/// A finding, rendered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The stable code: the name of the check.
+    pub code: &'static str,
+    /// Whether it stops the route.
+    pub severity: Severity,
+    /// The whole text, with the offending source lines.
+    pub text: String,
+}
+
+impl CompiledRoute {
+    /// Returns whether the route has errors.
+    #[must_use]
+    pub fn is_broken(&self) -> bool {
+        self.module.is_none()
+    }
+}
+
+/// Compiles every route of a directory. `shown` is the directory's path as messages say it.
+#[must_use]
+pub fn compile_dir(dir: &Path, shown: &str) -> Compilation {
+    let mut files = Files::default();
+    let mut sink = Sink::default();
+    let names = match route_files(dir) {
+        Ok(names) => names,
+        Err(error) => {
+            let found = match error.kind() {
+                io::ErrorKind::NotFound => "is not there",
+                io::ErrorKind::NotADirectory => "is a file",
+                _ => "cannot be read",
+            };
+            let finding = Diagnostic::error(
+                "routes-directory",
+                format!("the routes directory `{shown}` {found}"),
+            )
+            .help(format!(
+                "create `{shown}/my-task.yaml`, or name another directory in `build.rs`"
+            ));
+            sink.push(finding);
+            let directory = rendered(sink, &files);
+            let parent = dir
+                .ancestors()
+                .skip(1)
+                .find(|folder| folder.is_dir())
+                .map(Path::to_path_buf);
+            return Compilation {
+                routes: Vec::new(),
+                directory,
+                watched: parent.into_iter().collect(),
+            };
+        }
+    };
+    if names.is_empty() {
+        let finding = Diagnostic::error(
+            "routes-directory",
+            format!("the routes directory `{shown}` holds no route"),
+        )
+        .help(format!("create a route file, e.g. `{shown}/my-task.yaml`"));
+        sink.push(finding);
+    }
+    let project = read_project(dir, shown, &mut files, &mut sink);
+    let mut read = Vec::new();
+    for name in names {
+        let mut own = Sink::default();
+        let route = read_route(
+            &dir.join(&name),
+            &format!("{shown}/{name}"),
+            &project,
+            &mut files,
+            &mut own,
+        );
+        read.push((name, route, own));
+    }
+    duplicate_routes(&read, &mut sink);
+    let routes = read
+        .into_iter()
+        .map(|(file, route, own)| finish(&file, shown, route, own, &files))
+        .collect();
+    let mut watched = files.watched().clone();
+    watched.insert(dir.to_path_buf());
+    Compilation {
+        routes,
+        directory: rendered(sink, &files),
+        watched,
+    }
+}
+
+/// Compiles a directory of routes into `out`, and touches only the files that change.
+///
+/// `shown` is the directory's path as messages say it. This is what `compile` does, for tests and tools.
+///
+/// # Errors
+///
+/// Returns what the system says when `out` cannot be written. A fault in a route is no error: it is in the
+/// returned [`Compilation`].
+pub fn compile_to(dir: &Path, shown: &str, out: &Path) -> io::Result<Compilation> {
+    let compilation = compile_dir(dir, shown);
+    std::fs::create_dir_all(out)?;
+    let mut wanted = BTreeSet::new();
+    let mut index = String::new();
+    for route in &compilation.routes {
+        let mut write = |kind: &str, text: &str| {
+            let name = format!("{}.{kind}", route.name);
+            let result = write_changed(&out.join(&name), text);
+            wanted.insert(name);
+            result
+        };
+        match &route.module {
+            Some(module) => {
+                write("rs", module)?;
+                write("md", &route.docs)?;
+            }
+            None => {
+                if let Some(types) = &route.types {
+                    write("types.rs", types)?;
+                }
+                let errors = route
+                    .findings
+                    .iter()
+                    .filter(|finding| finding.severity == Severity::Error);
+                let texts: Vec<_> = errors.map(|finding| finding.text.as_str()).collect();
+                write("err", &texts.join(RECORD_SEPARATOR))?;
+            }
+        }
+        let output = route
+            .output
+            .as_deref()
+            .unwrap_or(if route.is_broken() { "" } else { "-" });
+        index += &format!("{}\t{output}\n", route.name);
+    }
+    write_changed(&out.join(INDEX), &index)?;
+    wanted.insert(INDEX.to_owned());
+    for entry in std::fs::read_dir(out)? {
+        let entry = entry?;
+        if !wanted.contains(entry.file_name().to_string_lossy().as_ref())
+            && entry.file_type()?.is_file()
+        {
+            std::fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(compilation)
+}
+
+/// Stands between the findings of an `.err` file. `rig-macros` splits at it.
+const RECORD_SEPARATOR: &str = "\u{1e}";
+
+/// One line per route: its name, a tab, and its output type (`-` for any JSON value, nothing where unknown).
+const INDEX: &str = "routes.index";
+
+fn write_changed(path: &Path, text: &str) -> io::Result<()> {
+    if std::fs::read(path).is_ok_and(|old| old == text.as_bytes()) {
+        return Ok(());
+    }
+    std::fs::write(path, text)
+}
+
+/// Returns the names of the route files of a directory, sorted.
+fn route_files(dir: &Path) -> io::Result<Vec<String>> {
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(dir)? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let is_yaml = name.ends_with(".yaml") || name.ends_with(".yml");
+        if is_yaml && name != PROJECT_FILE && !name.starts_with('.') && entry.path().is_file() {
+            names.push(name);
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
+fn read_project(dir: &Path, shown: &str, files: &mut Files, sink: &mut Sink) -> Project {
+    let path = dir.join(PROJECT_FILE);
+    if !path.is_file() {
+        return Project::default();
+    }
+    let source = files.read(&path, &format!("{shown}/{PROJECT_FILE}"), sink);
+    let tree = source.and_then(|source| yaml::parse(&files.sources, source, sink));
+    tree.map(|tree| project::project(&tree, sink))
+        .unwrap_or_default()
+}
+
+/// A route file, as far as it could be read.
+struct ReadRoute {
+    source: Option<SourceId>,
+    route: Option<Route>,
+}
+
+fn read_route(
+    path: &Path,
+    shown: &str,
+    project: &Project,
+    files: &mut Files,
+    sink: &mut Sink,
+) -> ReadRoute {
+    let source = files.read(path, shown, sink);
+    let tree: Option<Node> = source.and_then(|source| yaml::parse(&files.sources, source, sink));
+    let route = tree
+        .and_then(|tree| ast::route(&tree, sink))
+        .map(|route| lower(route, project, files, sink));
+    if let Some(route) = &route {
+        check::run(route, sink);
+    }
+    ReadRoute { source, route }
+}
+
+/// C3: a route's name is unique in its directory.
+fn duplicate_routes(read: &[(String, ReadRoute, Sink)], sink: &mut Sink) {
+    let names: Vec<_> = read
+        .iter()
+        .filter_map(|(_, read, _)| read.route.as_ref().and_then(|route| route.name.as_ref()))
+        .collect();
+    for (index, name) in names.iter().enumerate() {
+        let Some(first) = names[..index]
+            .iter()
+            .find(|earlier| earlier.value == name.value)
+        else {
+            continue;
+        };
+        let message = format!("two files hold the route `{}`", name.value);
+        let finding = Diagnostic::error("duplicate-route", message)
+            .at_label(name.span, "second file")
+            .also(first.span, "first file")
+            .help("rename one of the two routes");
+        sink.push(finding);
+    }
+}
+
+fn finish(
+    file: &str,
+    shown: &str,
+    read: ReadRoute,
+    mut sink: Sink,
+    files: &Files,
+) -> CompiledRoute {
+    let name = read
+        .route
+        .as_ref()
+        .and_then(|route| route.name.as_ref())
+        .map(|name| name.value.clone());
+    let name = name
+        .filter(|name| !name.contains(['/', '\\']))
+        .unwrap_or_else(|| {
+            let text = read
+                .source
+                .map_or("", |source| files.sources.get(source).text.as_str());
+            guessed_name(text)
+                .unwrap_or(file.trim_end_matches(".yaml").trim_end_matches(".yml"))
+                .to_owned()
+        });
+    let input_name = format!("{}Input", pascal(&name));
+    let schema_types = read
+        .route
+        .as_ref()
+        .and_then(|route| schema_types(route, &input_name, &mut sink));
+    let checked = read
+        .route
+        .as_ref()
+        .and_then(|route| check::checked(route, &sink));
+    let input = read.route.as_ref().and_then(|route| route.prompt.as_ref());
+    let input = input.map(|prompt| input_fields(&prompt.variables.value));
+    let source = input
+        .as_ref()
+        .zip(schema_types.as_ref())
+        .map(|(input, output)| emit::Source {
+            route: &name,
+            input_name: &input_name,
+            input,
+            output: output.as_ref().map(|(types, hash)| (types, *hash)),
+        });
+    let (module, types) = match (&checked, &source) {
+        (Some(checked), Some(source)) => (Some(emit::module(checked, source)), None),
+        (None, Some(source)) => (None, Some(emit::types(source))),
+        _ => (None, None),
+    };
+    let docs = checked
+        .as_ref()
+        .map(|checked| emit::docs(checked, &format!("{shown}/{file}")))
+        .unwrap_or_default();
+    let output = schema_types
+        .flatten()
+        .and_then(|(types, _)| Some(types.defs.first()?.name.clone()));
+    CompiledRoute {
+        name,
+        findings: rendered(sink, files),
+        module,
+        types,
+        docs,
+        output,
+    }
+}
+
+/// Returns the schema's types: `Some(None)` for any JSON value, `None` where the schema is broken.
+fn schema_types(route: &Route, input_name: &str, sink: &mut Sink) -> Option<Option<(Types, u64)>> {
+    match &route.schema {
+        Answer::Broken => None,
+        Answer::Any => Some(None),
+        Answer::Schema(schema) => {
+            let taken = Taken::with([input_name.to_owned(), "Variant".to_owned()]);
+            Some(Some((
+                types::read(&schema.root, &schema.type_name, taken, sink),
+                schema.hash,
+            )))
+        }
+    }
+}
+
+/// Finds the name in a file that is no YAML, so that the finding still reaches the function that binds it.
+fn guessed_name(text: &str) -> Option<&str> {
+    let line = text.lines().find_map(|line| line.strip_prefix("route:"))?;
+    let name = line
+        .split('#')
+        .next()
+        .unwrap_or("")
+        .trim()
+        .trim_matches(['"', '\'']);
+    let plain = name
+        .chars()
+        .all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'));
+    (plain && !name.is_empty()).then_some(name)
+}
+
+fn rendered(sink: Sink, files: &Files) -> Vec<Finding> {
+    let findings = sink.into_findings();
+    findings
+        .iter()
+        .map(|finding| Finding {
+            code: finding.code,
+            severity: finding.severity,
+            text: finding.render(&files.sources),
+        })
+        .collect()
+}

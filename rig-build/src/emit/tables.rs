@@ -1,0 +1,417 @@
+//! The tables of a route: its variants, its hosts, the `static` that a call runs under.
+
+use std::collections::BTreeMap;
+
+use rig_spec::{Capabilities, Capability, Dialect, Enforcement, Price, Tier};
+
+use super::put;
+use crate::check::{Checked, Plan, PlannedCandidate};
+use crate::ir::ProviderRef;
+use crate::names::pascal;
+use crate::project::Host;
+use crate::template::{Segment, Template};
+
+/// Writes the tables of a route.
+pub(super) fn write(out: &mut String, route: &Checked) {
+    variants(out, route);
+    hosts(out, route);
+    let (name, version) = (&route.name, route.version);
+    put(
+        out,
+        format_args!("\n/// Route `{name}`, version {version}.\n"),
+    );
+    put(
+        out,
+        format_args!("pub static ROUTE: __rig::Route = __rig::Route {{\n"),
+    );
+    put(
+        out,
+        format_args!("    name: {name:?},\n    version: {version},\n"),
+    );
+    match &route.schema {
+        None => out.push_str("    schema: ::core::option::Option::None,\n"),
+        Some(schema) => {
+            out.push_str("    schema: ::core::option::Option::Some(__rig::Schema {\n");
+            put(
+                out,
+                format_args!("        name: {:?},\n", wire_name(&schema.type_name)),
+            );
+            put(out, format_args!("        json: {:?},\n", schema.json));
+            put(
+                out,
+                format_args!("        hash: {:#018x},\n    }}),\n", schema.hash),
+            );
+        }
+    }
+    out.push_str("    plan: ");
+    plan(out, "    ", &route.plan);
+    if route.variants.is_empty() {
+        out.push_str("    variants: &[],\n");
+    } else {
+        out.push_str("    variants: &[\n");
+        for (name, variant) in &route.variants {
+            put(
+                out,
+                format_args!(
+                    "        __rig::Variant {{\n            name: {name:?},\n            plan: "
+                ),
+            );
+            plan(out, "            ", variant);
+            out.push_str("        },\n");
+        }
+        out.push_str("    ],\n");
+    }
+    policy(out, route);
+    out.push_str("};\n");
+}
+
+/// Providers take 1 to 64 of `A-Z a-z 0-9 _ -` as a schema's name.
+fn wire_name(name: &str) -> String {
+    let plain: String = name
+        .chars()
+        .filter(|c| c.is_ascii_alphanumeric() || *c == '_')
+        .take(64)
+        .collect();
+    if plain.is_empty() {
+        "Answer".to_owned()
+    } else {
+        plain
+    }
+}
+
+fn variants(out: &mut String, route: &Checked) {
+    put(
+        out,
+        format_args!(
+            "\n/// The variants that a call of `{}` can name.\n",
+            route.name
+        ),
+    );
+    out.push_str("#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]\n");
+    if route.variants.is_empty() {
+        out.push_str("pub enum Variant {}\n");
+    } else {
+        out.push_str("pub enum Variant {\n");
+        for (name, _) in &route.variants {
+            put(
+                out,
+                format_args!("    /// The variant `{name}`.\n    {},\n", pascal(name)),
+            );
+        }
+        out.push_str("}\n");
+    }
+    out.push_str("\nimpl __rig::RouteVariant for Variant {\n    fn index(self) -> usize {\n");
+    out.push_str(if route.variants.is_empty() {
+        "        match self {}\n"
+    } else {
+        "        self as usize\n"
+    });
+    out.push_str("    }\n}\n");
+}
+
+/// Every host that a plan names, as a `static` of its own.
+fn hosts(out: &mut String, route: &Checked) {
+    let mut hosts = BTreeMap::new();
+    let plans = std::iter::once(&route.plan).chain(route.variants.iter().map(|(_, plan)| plan));
+    for plan in plans {
+        let repair = plan
+            .repair
+            .iter()
+            .filter_map(|repair| repair.model.as_ref());
+        for candidate in plan.candidates.iter().chain(repair) {
+            if let ProviderRef::Host(host) = &candidate.provider {
+                hosts.insert(host.name.clone(), host.clone());
+            }
+        }
+    }
+    for host in hosts.values() {
+        let upper = upper(&host.name);
+        let dialect = match host.dialect {
+            Dialect::OpenAiChat => "OpenAiChat",
+            Dialect::AnthropicMessages => "AnthropicMessages",
+        };
+        put(
+            out,
+            format_args!(
+                "\nstatic {}: __rig::Provider = __rig::Provider {{\n",
+                host_static(host)
+            ),
+        );
+        put(
+            out,
+            format_args!(
+                "    name: {:?},\n    dialect: __rig::Dialect::{dialect},\n",
+                host.name
+            ),
+        );
+        put(
+            out,
+            format_args!(
+                "    base_url: {:?},\n    base_url_env: \"{upper}_BASE_URL\",\n",
+                host.base_url
+            ),
+        );
+        put(
+            out,
+            format_args!(
+                "    key_env: {},\n",
+                optional(host.key_env.as_ref().map(|name| format!("{name:?}")))
+            ),
+        );
+        put(
+            out,
+            format_args!("    capabilities: {},\n", capabilities(host.capabilities)),
+        );
+        out.push_str("    native_schema: __rig::NativeSchema::Any,\n");
+        out.push_str("    token_limit: __rig::TokenLimitKey::MaxTokens,\n    tiers: &[],\n};\n");
+    }
+}
+
+fn upper(name: &str) -> String {
+    name.to_ascii_uppercase().replace('-', "_")
+}
+
+fn host_static(host: &Host) -> String {
+    format!("HOST_{}", upper(&host.name))
+}
+
+fn plan(out: &mut String, indent: &str, plan: &Plan) {
+    out.push_str("__rig::Plan {\n");
+    put(out, format_args!("{indent}    candidates: &[\n"));
+    let inner = format!("{indent}        ");
+    for planned in &plan.candidates {
+        out.push_str(&inner);
+        candidate(out, &inner, planned);
+        out.push_str(",\n");
+    }
+    put(out, format_args!("{indent}    ],\n{indent}    prompt: "));
+    template(out, &format!("{indent}    "), &plan.prompt);
+    match &plan.repair {
+        None => put(
+            out,
+            format_args!("{indent}    repair: ::core::option::Option::None,\n"),
+        ),
+        Some(repair) => {
+            put(
+                out,
+                format_args!("{indent}    repair: ::core::option::Option::Some(__rig::Repair {{\n"),
+            );
+            put(
+                out,
+                format_args!(
+                    "{inner}max_repairs: {},\n{inner}model: ",
+                    repair.max_repairs
+                ),
+            );
+            match &repair.model {
+                None => out.push_str("::core::option::Option::None"),
+                Some(model) => {
+                    out.push_str("::core::option::Option::Some(&");
+                    candidate(out, &inner, model);
+                    out.push(')');
+                }
+            }
+            put(out, format_args!(",\n{indent}    }}),\n"));
+        }
+    }
+    put(out, format_args!("{indent}}},\n"));
+}
+
+fn candidate(out: &mut String, indent: &str, candidate: &PlannedCandidate) {
+    let provider = match &candidate.provider {
+        ProviderRef::BuiltIn(provider) => format!("&__rig::{}", upper(provider.name)),
+        ProviderRef::Host(host) => format!("&{}", host_static(host)),
+    };
+    let enforcement = match candidate.enforcement {
+        Enforcement::Native => "Native",
+        Enforcement::JsonMode => "JsonMode",
+        Enforcement::Coached => "Coached",
+    };
+    put(
+        out,
+        format_args!("__rig::Candidate {{\n{indent}    provider: {provider},\n"),
+    );
+    put(
+        out,
+        format_args!("{indent}    model: {:?},\n", candidate.model),
+    );
+    put(
+        out,
+        format_args!(
+            "{indent}    capabilities: {},\n",
+            capabilities(candidate.capabilities)
+        ),
+    );
+    put(
+        out,
+        format_args!("{indent}    enforcement: __rig::Enforcement::{enforcement},\n"),
+    );
+    put(
+        out,
+        format_args!(
+            "{indent}    price: {},\n{indent}}}",
+            optional(candidate.price.as_ref().map(price))
+        ),
+    );
+}
+
+fn price(price: &Price) -> String {
+    let usd =
+        |price: rig_spec::UsdPerMtok| format!("__rig::UsdPerMtok::nanos({})", price.as_nanos());
+    format!(
+        "__rig::Price {{ input: {}, output: {}, cached_input: {}, cache_write: {} }}",
+        usd(price.input),
+        usd(price.output),
+        optional(price.cached_input.map(usd)),
+        optional(price.cache_write.map(usd)),
+    )
+}
+
+fn capabilities(flags: Capabilities) -> String {
+    let named = |flag| match flag {
+        Capability::StructuredNative => "__rig::Capability::StructuredNative",
+        Capability::JsonMode => "__rig::Capability::JsonMode",
+        Capability::GroundedNative => "__rig::Capability::GroundedNative",
+        Capability::TraceVisible => "__rig::Capability::TraceVisible",
+        Capability::ZeroRetention => "__rig::Capability::ZeroRetention",
+    };
+    let flags: Vec<_> = flags.iter().map(named).collect();
+    format!("__rig::Capabilities::of(&[{}])", flags.join(", "))
+}
+
+fn template(out: &mut String, indent: &str, template: &Template) {
+    out.push_str("__rig::Template {\n");
+    put(out, format_args!("{indent}    segments: "));
+    segments(out, &format!("{indent}    "), &template.segments);
+    put(out, format_args!(",\n{indent}}},\n"));
+}
+
+fn segments(out: &mut String, indent: &str, list: &[Segment]) {
+    if list.is_empty() {
+        out.push_str("&[]");
+        return;
+    }
+    out.push_str("&[\n");
+    for segment in list {
+        match segment {
+            Segment::Text(text) => put(
+                out,
+                format_args!("{indent}    __rig::Segment::Text({text:?}),\n"),
+            ),
+            Segment::Variable(name) => {
+                put(
+                    out,
+                    format_args!("{indent}    __rig::Segment::Variable({:?}),\n", name.value),
+                );
+            }
+            Segment::When {
+                capability,
+                present,
+                body,
+            } => {
+                let inner = format!("{indent}        ");
+                put(out, format_args!("{indent}    __rig::Segment::When {{\n"));
+                put(
+                    out,
+                    format_args!(
+                        "{inner}capability: __rig::Capability::{},\n",
+                        pascal(capability.name())
+                    ),
+                );
+                put(
+                    out,
+                    format_args!("{inner}present: {present},\n{inner}body: "),
+                );
+                segments(out, &inner, body);
+                put(out, format_args!(",\n{indent}    }},\n"));
+            }
+        }
+    }
+    put(out, format_args!("{indent}]"));
+}
+
+fn policy(out: &mut String, route: &Checked) {
+    let class =
+        |class: rig_spec::FailureClass| format!("__rig::FailureClass::{}", pascal(class.name()));
+    out.push_str("    policy: __rig::Policy {\n");
+    let retries: Vec<_> = route
+        .retries
+        .iter()
+        .map(|(named, budget)| format!("({}, {budget})", class(*named)))
+        .collect();
+    put(
+        out,
+        format_args!("        retries: &[{}],\n", retries.join(", ")),
+    );
+    let backoff: Vec<_> = route
+        .backoff
+        .iter()
+        .map(|(named, backoff)| {
+            format!(
+                "({}, __rig::Backoff {{ first_ms: {}, factor: {:?}, cap_ms: {}, jitter: {:?} }})",
+                class(*named),
+                backoff.first_ms,
+                backoff.factor,
+                backoff.cap_ms,
+                backoff.jitter
+            )
+        })
+        .collect();
+    put(
+        out,
+        format_args!("        backoff: &[{}],\n", backoff.join(", ")),
+    );
+    put(
+        out,
+        format_args!("        timeout_ms: {},\n", route.timeout_ms),
+    );
+    let tier = route.tier.map(|tier| match tier {
+        Tier::Standard => "__rig::Tier::Standard".to_owned(),
+        Tier::Flex => "__rig::Tier::Flex".to_owned(),
+        Tier::Priority => "__rig::Tier::Priority".to_owned(),
+    });
+    put(out, format_args!("        tier: {},\n", optional(tier)));
+    out.push_str("        sampling: __rig::Sampling {\n");
+    let float = |value: Option<f64>| optional(value.map(|value| format!("{value:?}")));
+    put(
+        out,
+        format_args!("            temperature: {},\n", float(route.temperature)),
+    );
+    put(
+        out,
+        format_args!("            top_p: {},\n", float(route.top_p)),
+    );
+    let tokens = optional(route.max_output_tokens.map(|tokens| tokens.to_string()));
+    put(
+        out,
+        format_args!("            max_output_tokens: {tokens},\n        }},\n    }},\n"),
+    );
+}
+
+fn optional(value: Option<String>) -> String {
+    match value {
+        Some(value) => format!("::core::option::Option::Some({value})"),
+        None => "::core::option::Option::None".to_owned(),
+    }
+}
+
+/// The generated code names a built-in provider by its `static`.
+#[cfg(test)]
+#[test]
+fn every_built_in_provider_has_a_static_of_its_name() {
+    let names: Vec<_> = rig_spec::PROVIDERS
+        .iter()
+        .map(|provider| upper(provider.name))
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "OPENAI",
+            "ANTHROPIC",
+            "DEEPSEEK",
+            "GROK",
+            "DEEPINFRA",
+            "FIREWORKS"
+        ]
+    );
+}

@@ -1,0 +1,150 @@
+//! What does the route mean?
+//!
+//! Names have become ids, files have been read. Every value keeps the place that a check may point at. A part
+//! that could not be read is `None`, and was reported.
+
+use std::rc::Rc;
+
+use rig_spec::{Capabilities, FailureClass, NativeSchema, Price, Provider};
+
+use crate::ast::{Backoff, Json, Policy, Variable};
+use crate::project::Host;
+use crate::schema::Schema;
+use crate::source::{Span, Spanned};
+use crate::template::Template;
+
+/// A route, as meant.
+#[derive(Debug)]
+pub(crate) struct Route {
+    pub(crate) name: Option<Spanned<String>>,
+    pub(crate) version: Option<Spanned<u64>>,
+    pub(crate) schema: Answer,
+    pub(crate) candidates: Option<Spanned<Vec<Candidate>>>,
+    pub(crate) prompt: Option<Prompt>,
+    pub(crate) policy: Policy,
+    pub(crate) retries: Vec<(Spanned<FailureClass>, Spanned<u64>)>,
+    pub(crate) backoff: Vec<(Spanned<FailureClass>, Backoff)>,
+    pub(crate) repair: Option<Repair>,
+    pub(crate) variants: Vec<Variant>,
+}
+
+/// What an answer has to be.
+#[derive(Debug)]
+pub(crate) enum Answer {
+    /// Any JSON value.
+    Any,
+    /// What conforms to this schema, which this value of the route names.
+    Schema(Box<Schema>),
+    /// Unknown: the schema could not be read.
+    Broken,
+}
+
+/// A provider that a candidate names.
+#[derive(Clone, Debug)]
+pub(crate) enum ProviderRef {
+    BuiltIn(&'static Provider),
+    Host(Rc<Host>),
+}
+
+/// A candidate.
+#[derive(Clone, Debug)]
+pub(crate) struct Candidate {
+    pub(crate) span: Span,
+    pub(crate) provider: Option<ProviderRef>,
+    pub(crate) model: Option<Spanned<String>>,
+    pub(crate) trial: bool,
+    pub(crate) capabilities: Capabilities,
+    pub(crate) price: Option<Price>,
+}
+
+/// The prompt.
+#[derive(Debug)]
+pub(crate) struct Prompt {
+    pub(crate) template: Option<Template>,
+    pub(crate) variables: Spanned<Vec<Variable>>,
+}
+
+/// The repair rung.
+#[derive(Debug)]
+pub(crate) struct Repair {
+    pub(crate) max_repairs: Option<Spanned<u64>>,
+    /// `provider/model`, as written.
+    pub(crate) model: Option<Spanned<String>>,
+}
+
+/// A variant.
+#[derive(Debug)]
+pub(crate) struct Variant {
+    pub(crate) name: Option<Spanned<String>>,
+    pub(crate) candidates: Option<Spanned<Vec<Candidate>>>,
+    pub(crate) json: Option<Spanned<Json>>,
+    pub(crate) prompt_override: Option<PromptChange>,
+    pub(crate) prompt_append: Option<PromptChange>,
+    pub(crate) repair: Option<Repair>,
+}
+
+/// A variant's own prompt file.
+#[derive(Debug)]
+pub(crate) struct PromptChange {
+    pub(crate) span: Span,
+    pub(crate) template: Option<Template>,
+}
+
+impl ProviderRef {
+    /// Returns the provider's name.
+    pub(crate) fn name(&self) -> &str {
+        match self {
+            Self::BuiltIn(provider) => provider.name,
+            Self::Host(host) => &host.name,
+        }
+    }
+
+    /// Returns which schemas the provider enforces. A host of one's own takes what it is given.
+    pub(crate) fn native_schema(&self) -> NativeSchema {
+        match self {
+            Self::BuiltIn(provider) => provider.native_schema,
+            Self::Host(_) => NativeSchema::Any,
+        }
+    }
+}
+
+impl Candidate {
+    /// Returns `provider/model`, where both are known.
+    pub(crate) fn key(&self) -> Option<String> {
+        Some(format!(
+            "{}/{}",
+            self.provider.as_ref()?.name(),
+            self.model.as_ref()?.value
+        ))
+    }
+}
+
+impl Route {
+    /// Returns every template that a call may render.
+    pub(crate) fn templates(&self) -> impl Iterator<Item = &Template> {
+        let own = self
+            .prompt
+            .iter()
+            .filter_map(|prompt| prompt.template.as_ref());
+        let changes = self.variants.iter().flat_map(|variant| {
+            variant
+                .prompt_override
+                .iter()
+                .chain(&variant.prompt_append)
+                .filter_map(|change| change.template.as_ref())
+        });
+        own.chain(changes)
+    }
+
+    /// Returns whether every template could be read.
+    pub(crate) fn templates_complete(&self) -> bool {
+        let changes = self
+            .variants
+            .iter()
+            .flat_map(|variant| variant.prompt_override.iter().chain(&variant.prompt_append));
+        self.prompt
+            .as_ref()
+            .is_some_and(|prompt| prompt.template.is_some())
+            && changes.into_iter().all(|change| change.template.is_some())
+    }
+}

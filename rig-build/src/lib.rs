@@ -1,0 +1,34 @@
+//! How do YAML routes become typed Rust at build time?
+//!
+//! A `build.rs` calls [`compile`]; `#[rig::route("name")]` binds what it wrote. Every route file goes through
+//! five stages, each the only input of the next: a tree with places (`yaml`), the route as written (`ast`), the
+//! route as meant (`ir`), the route that keeps every rule (`check`), Rust (`emit`). Findings are collected on the
+//! way and rendered once (`diagnostic`); one broken route never hides another's errors.
+//!
+//! This crate never fails a build for a fault in a route that a function binds, and compiles neither an HTTP
+//! client nor a database.
+
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+mod ast;
+mod cargo;
+mod check;
+mod compile;
+mod diagnostic;
+mod emit;
+mod fields;
+mod files;
+mod ir;
+mod json;
+mod lower;
+mod names;
+mod node;
+mod project;
+mod schema;
+mod source;
+mod template;
+mod yaml;
+
+pub use cargo::compile;
+pub use compile::{Compilation, CompiledRoute, Finding, compile_dir, compile_to};
+pub use diagnostic::Severity;

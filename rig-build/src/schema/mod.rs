@@ -1,0 +1,165 @@
+//! What does a schema file mean?
+//!
+//! `valid` says whether it is a JSON Schema, `bundle` makes it self-contained, `types` turns it into Rust
+//! types, `native` says which providers can enforce it.
+
+mod bundle;
+pub(crate) mod native;
+pub(crate) mod types;
+mod valid;
+
+use crate::diagnostic::Sink;
+use crate::files::Files;
+use crate::json;
+use crate::names::pascal;
+use crate::node::{Kind, Node};
+use crate::source::{SourceId, Spanned};
+
+/// A schema, valid and self-contained.
+#[derive(Clone, Debug)]
+pub(crate) struct Schema {
+    /// The tree, with every reference within it.
+    pub(crate) root: Node,
+    /// The name of its root type.
+    pub(crate) type_name: String,
+    /// The tree as compact JSON.
+    pub(crate) json: String,
+    /// A hash of `json`.
+    pub(crate) hash: u64,
+}
+
+/// Reads the schema file that a route names.
+pub(crate) fn load(name: &Spanned<String>, files: &mut Files, sink: &mut Sink) -> Option<Schema> {
+    let source = files.read_named("schema", name, sink)?;
+    let mut own = Sink::default();
+    let root = read(source, files, &mut own).and_then(|root| bundle::bundle(root, files, &mut own));
+    let broken = own.has_errors();
+    for finding in own.into_findings() {
+        sink.push(finding);
+    }
+    let root = root.filter(|_| !broken)?;
+    let title = root
+        .get("title")
+        .and_then(Node::as_str)
+        .filter(|title| !title.trim().is_empty());
+    let type_name = pascal(title.unwrap_or_else(|| stem(&files.sources.get(source).shown)));
+    let json = root.to_json();
+    let hash = fnv1a(&json);
+    Some(Schema {
+        root,
+        type_name,
+        json,
+        hash,
+    })
+}
+
+/// Reads one schema file and checks that it is a schema.
+fn read(source: SourceId, files: &Files, sink: &mut Sink) -> Option<Node> {
+    let root = json::parse(&files.sources, source, sink)?;
+    valid::check(&root, sink);
+    Some(root)
+}
+
+/// Returns the file's name without `.json` and `.schema`.
+fn stem(shown: &str) -> &str {
+    let name = shown.rsplit('/').next().unwrap_or(shown);
+    let name = name.strip_suffix(".json").unwrap_or(name);
+    name.strip_suffix(".schema")
+        .filter(|stem| !stem.is_empty())
+        .unwrap_or(name)
+}
+
+/// Returns the direct subschemas of a schema, each with its JSON pointer from there.
+pub(crate) fn children(schema: &Node) -> Vec<(String, &Node)> {
+    let mut out = Vec::new();
+    for entry in schema.entries() {
+        let key = entry.key.as_str();
+        match (key, &entry.value.kind) {
+            (
+                "items"
+                | "additionalItems"
+                | "additionalProperties"
+                | "contains"
+                | "propertyNames"
+                | "not"
+                | "if"
+                | "then"
+                | "else"
+                | "unevaluatedItems"
+                | "unevaluatedProperties",
+                Kind::Map(_) | Kind::Bool(_),
+            ) => out.push((format!("/{key}"), &entry.value)),
+            ("items" | "prefixItems" | "allOf" | "anyOf" | "oneOf", Kind::List(items)) => {
+                out.extend(
+                    items
+                        .iter()
+                        .enumerate()
+                        .map(|(n, item)| (format!("/{key}/{n}"), item)),
+                );
+            }
+            (
+                "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas"
+                | "dependencies",
+                Kind::Map(entries),
+            ) => {
+                let schemas = entries
+                    .iter()
+                    .filter(|entry| !matches!(entry.value.kind, Kind::List(_)));
+                out.extend(
+                    schemas.map(|inner| {
+                        (format!("/{key}/{}", pointer_part(&inner.key)), &inner.value)
+                    }),
+                );
+            }
+            _ => {}
+        }
+    }
+    out
+}
+
+/// Escapes a key for a JSON pointer.
+pub(crate) fn pointer_part(key: &str) -> String {
+    key.replace('~', "~0").replace('/', "~1")
+}
+
+/// Returns what a local reference (`#`, `#/a/b`) points at.
+pub(crate) fn resolve<'a>(root: &'a Node, reference: &str) -> Option<&'a Node> {
+    let pointer = reference.strip_prefix('#')?;
+    let pointer = percent_decoded(pointer)?;
+    if pointer.is_empty() {
+        return Some(root);
+    }
+    let mut at = root;
+    for part in pointer.strip_prefix('/')?.split('/') {
+        let key = part.replace("~1", "/").replace("~0", "~");
+        at = match &at.kind {
+            Kind::Map(_) => at.get(&key)?,
+            Kind::List(items) => items.get(key.parse::<usize>().ok()?)?,
+            _ => return None,
+        };
+    }
+    Some(at)
+}
+
+fn percent_decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::new();
+    let mut rest = text.as_bytes();
+    while let Some((first, tail)) = rest.split_first() {
+        if *first == b'%' {
+            let digits = std::str::from_utf8(tail.get(..2)?).ok()?;
+            bytes.push(u8::from_str_radix(digits, 16).ok()?);
+            rest = &tail[2..];
+        } else {
+            bytes.push(*first);
+            rest = tail;
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+/// The 64-bit FNV-1a hash: the same on every machine and for every compiler.
+fn fnv1a(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}

@@ -1,0 +1,413 @@
+/// What the prompt of `triage.ticket` needs.
+#[derive(Clone, Debug, PartialEq, __rig::Serialize)]
+#[serde(crate = "__rig::serde")]
+pub struct TriageTicketInput {
+    /// The variable `ticket`.
+    pub ticket: ::std::string::String,
+    /// The variable `history`.
+    pub history: __rig::Value,
+    /// The variable `count`.
+    pub count: i64,
+    /// The variable `ratio`.
+    pub ratio: f64,
+    /// The variable `urgent`.
+    pub urgent: bool,
+    /// The variable `note`.
+    pub note: ::core::option::Option<::std::string::String>,
+}
+
+/// What the desk has to know.
+#[derive(Clone, Debug, PartialEq, __rig::Serialize, __rig::Deserialize)]
+#[serde(crate = "__rig::serde")]
+#[serde(deny_unknown_fields)]
+pub struct Ticket {
+    /// One line, e.g. `[urgent] printer <b>on fire</b>`.
+    pub title: ::std::string::String,
+    /// The property `priority`.
+    pub priority: TicketPriority,
+    /// The property `type`.
+    pub r#type: TicketType,
+    /// The property `tags`.
+    pub tags: ::std::vec::Vec<::std::string::String>,
+    /// The property `people`.
+    #[serde(default, skip_serializing_if = "::core::option::Option::is_none")]
+    pub people: ::core::option::Option<::std::vec::Vec<Person>>,
+    /// The property `parent`.
+    #[serde(default, skip_serializing_if = "::core::option::Option::is_none", deserialize_with = "__rig::present")]
+    pub parent: ::core::option::Option<::core::option::Option<::std::boxed::Box<Ticket>>>,
+    /// The property `score`.
+    pub score: ::core::option::Option<f64>,
+    /// The property `count`.
+    #[serde(default, skip_serializing_if = "::core::option::Option::is_none")]
+    pub count: ::core::option::Option<i64>,
+    /// The property `meta`.
+    #[serde(default, skip_serializing_if = "::core::option::Option::is_none")]
+    pub meta: ::core::option::Option<::std::collections::BTreeMap<::std::string::String, i64>>,
+    /// The property `open`.
+    #[serde(default, skip_serializing_if = "::core::option::Option::is_none", deserialize_with = "__rig::present")]
+    pub open: ::core::option::Option<TicketOpen>,
+    /// The property `either`.
+    #[serde(default, skip_serializing_if = "::core::option::Option::is_none", deserialize_with = "__rig::present")]
+    pub either: ::core::option::Option<TicketEither>,
+    /// The property `anything`.
+    #[serde(default, skip_serializing_if = "::core::option::Option::is_none", deserialize_with = "__rig::present")]
+    pub anything: ::core::option::Option<__rig::Value>,
+}
+
+/// `TicketPriority`, as the schema describes it.
+#[derive(Clone, Copy, Eq, Hash, Debug, PartialEq, __rig::Serialize, __rig::Deserialize)]
+#[serde(crate = "__rig::serde")]
+pub enum TicketPriority {
+    /// The value "low".
+    #[serde(rename = "low")]
+    Low,
+    /// The value "high".
+    #[serde(rename = "high")]
+    High,
+    /// The value "p0".
+    #[serde(rename = "p0")]
+    P0,
+}
+
+/// `TicketType`, as the schema describes it.
+#[derive(Clone, Copy, Eq, Hash, Debug, PartialEq, __rig::Serialize, __rig::Deserialize)]
+#[serde(crate = "__rig::serde")]
+pub enum TicketType {
+    /// The value "ticket".
+    #[serde(rename = "ticket")]
+    Ticket,
+}
+
+/// `Person`, as the schema describes it.
+#[derive(Clone, Debug, PartialEq, __rig::Serialize, __rig::Deserialize)]
+#[serde(crate = "__rig::serde")]
+#[serde(deny_unknown_fields)]
+pub struct Person {
+    /// The property `full name`.
+    #[serde(rename = "full name")]
+    pub full_name: ::std::string::String,
+    /// The property `boss`.
+    #[serde(default, skip_serializing_if = "::core::option::Option::is_none")]
+    pub boss: ::core::option::Option<::std::boxed::Box<Person>>,
+}
+
+/// `TicketOpen`, as the schema describes it.
+#[derive(Clone, Debug, PartialEq, __rig::Serialize, __rig::Deserialize)]
+#[serde(crate = "__rig::serde")]
+pub struct TicketOpen {
+    /// The property `since`.
+    #[serde(default, skip_serializing_if = "::core::option::Option::is_none")]
+    pub since: ::core::option::Option<::std::string::String>,
+    /// The properties that the schema does not list.
+    #[serde(flatten)]
+    pub additional_properties: ::std::collections::BTreeMap<::std::string::String, __rig::Value>,
+}
+
+/// `TicketEither`, as the schema describes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TicketEither {
+    /// The value `1`.
+    N1,
+    /// The value "1".
+    N1_2,
+    /// The value `true`.
+    True,
+    /// The value `null`.
+    Null,
+}
+
+impl __rig::ScalarEnum for TicketEither {
+    const VALUES: &'static [(Self, __rig::Scalar)] = &[
+        (Self::N1, __rig::Scalar::Integer(1)),
+        (Self::N1_2, __rig::Scalar::String("1")),
+        (Self::True, __rig::Scalar::Boolean(true)),
+        (Self::Null, __rig::Scalar::Null),
+    ];
+}
+
+impl __rig::Serialize for TicketEither {
+    fn serialize<S: __rig::serde::Serializer>(&self, serializer: S) -> ::core::result::Result<S::Ok, S::Error> {
+        __rig::serialize_scalar(self, serializer)
+    }
+}
+
+impl<'de> __rig::Deserialize<'de> for TicketEither {
+    fn deserialize<D: __rig::serde::Deserializer<'de>>(deserializer: D) -> ::core::result::Result<Self, D::Error> {
+        __rig::deserialize_scalar(deserializer)
+    }
+}
+
+impl __rig::Output for Ticket {
+    const SCHEMA: u64 = 0x67b8129eae59436d;
+}
+
+/// The variants that a call of `triage.ticket` can name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Variant {
+    /// The variant `cheap`.
+    Cheap,
+    /// The variant `reworded`.
+    Reworded,
+    /// The variant `longer`.
+    Longer,
+}
+
+impl __rig::RouteVariant for Variant {
+    fn index(self) -> usize {
+        self as usize
+    }
+}
+
+static HOST_LOCAL: __rig::Provider = __rig::Provider {
+    name: "local",
+    dialect: __rig::Dialect::OpenAiChat,
+    base_url: "http://127.0.0.1:8080/v1",
+    base_url_env: "LOCAL_BASE_URL",
+    key_env: ::core::option::Option::Some("LOCAL_API_KEY"),
+    capabilities: __rig::Capabilities::of(&[__rig::Capability::StructuredNative, __rig::Capability::JsonMode]),
+    native_schema: __rig::NativeSchema::Any,
+    token_limit: __rig::TokenLimitKey::MaxTokens,
+    tiers: &[],
+};
+
+/// Route `triage.ticket`, version 3.
+pub static ROUTE: __rig::Route = __rig::Route {
+    name: "triage.ticket",
+    version: 3,
+    schema: ::core::option::Option::Some(__rig::Schema {
+        name: "Ticket",
+        json: "{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\",\"title\":\"Ticket\",\"description\":\"What the desk has to know.\",\"type\":\"object\",\"properties\":{\"title\":{\"type\":\"string\",\"description\":\"One line, e.g. `[urgent] printer <b>on fire</b>`.\"},\"priority\":{\"enum\":[\"low\",\"high\",\"p0\"]},\"type\":{\"type\":\"string\",\"const\":\"ticket\"},\"tags\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}},\"people\":{\"type\":\"array\",\"items\":{\"$ref\":\"#/$defs/person\"}},\"parent\":{\"anyOf\":[{\"$ref\":\"#\"},{\"type\":\"null\"}]},\"score\":{\"type\":[\"number\",\"null\"]},\"count\":{\"type\":\"integer\"},\"meta\":{\"type\":\"object\",\"additionalProperties\":{\"type\":\"integer\"}},\"open\":{\"type\":\"object\",\"properties\":{\"since\":{\"type\":\"string\"}}},\"either\":{\"enum\":[1,\"1\",true,null]},\"anything\":{}},\"required\":[\"title\",\"priority\",\"type\",\"tags\",\"score\"],\"additionalProperties\":false,\"$defs\":{\"person\":{\"type\":\"object\",\"properties\":{\"full name\":{\"type\":\"string\"},\"boss\":{\"$ref\":\"#/$defs/person\"}},\"required\":[\"full name\"],\"additionalProperties\":false}}}",
+        hash: 0x67b8129eae59436d,
+    }),
+    plan: __rig::Plan {
+        candidates: &[
+            __rig::Candidate {
+                provider: &HOST_LOCAL,
+                model: "small",
+                capabilities: __rig::Capabilities::of(&[__rig::Capability::StructuredNative, __rig::Capability::JsonMode]),
+                enforcement: __rig::Enforcement::Native,
+                price: ::core::option::Option::Some(__rig::Price { input: __rig::UsdPerMtok::nanos(100000000), output: __rig::UsdPerMtok::nanos(400000000), cached_input: ::core::option::Option::Some(__rig::UsdPerMtok::nanos(50000000)), cache_write: ::core::option::Option::None }),
+            },
+            __rig::Candidate {
+                provider: &__rig::OPENAI,
+                model: "gpt-5.4-mini",
+                capabilities: __rig::Capabilities::of(&[__rig::Capability::JsonMode]),
+                enforcement: __rig::Enforcement::JsonMode,
+                price: ::core::option::Option::None,
+            },
+        ],
+        prompt: __rig::Template {
+            segments: &[
+                __rig::Segment::Text("Triage "),
+                __rig::Segment::Variable("ticket"),
+                __rig::Segment::Text(".\n"),
+                __rig::Segment::When {
+                    capability: __rig::Capability::JsonMode,
+                    present: true,
+                    body: &[
+                        __rig::Segment::Text("JSON, "),
+                        __rig::Segment::Variable("count"),
+                        __rig::Segment::Text("."),
+                    ],
+                },
+                __rig::Segment::When {
+                    capability: __rig::Capability::StructuredNative,
+                    present: false,
+                    body: &[
+                        __rig::Segment::Text("Keep to the schema."),
+                    ],
+                },
+                __rig::Segment::Text("\nHistory: "),
+                __rig::Segment::Variable("history"),
+                __rig::Segment::Text(" "),
+                __rig::Segment::Variable("ratio"),
+                __rig::Segment::Text(" "),
+                __rig::Segment::Variable("urgent"),
+                __rig::Segment::Text(" "),
+                __rig::Segment::Variable("note"),
+                __rig::Segment::Text("\n"),
+            ],
+        },
+        repair: ::core::option::Option::Some(__rig::Repair {
+            max_repairs: 2,
+            model: ::core::option::Option::Some(&__rig::Candidate {
+                provider: &__rig::OPENAI,
+                model: "gpt-5.4-mini",
+                capabilities: __rig::Capabilities::of(&[__rig::Capability::JsonMode]),
+                enforcement: __rig::Enforcement::JsonMode,
+                price: ::core::option::Option::None,
+            }),
+        }),
+    },
+    variants: &[
+        __rig::Variant {
+            name: "cheap",
+            plan: __rig::Plan {
+                candidates: &[
+                    __rig::Candidate {
+                        provider: &__rig::OPENAI,
+                        model: "gpt-5.4-mini",
+                        capabilities: __rig::Capabilities::of(&[__rig::Capability::JsonMode]),
+                        enforcement: __rig::Enforcement::JsonMode,
+                        price: ::core::option::Option::None,
+                    },
+                ],
+                prompt: __rig::Template {
+                    segments: &[
+                        __rig::Segment::Text("Triage "),
+                        __rig::Segment::Variable("ticket"),
+                        __rig::Segment::Text(".\n"),
+                        __rig::Segment::When {
+                            capability: __rig::Capability::JsonMode,
+                            present: true,
+                            body: &[
+                                __rig::Segment::Text("JSON, "),
+                                __rig::Segment::Variable("count"),
+                                __rig::Segment::Text("."),
+                            ],
+                        },
+                        __rig::Segment::When {
+                            capability: __rig::Capability::StructuredNative,
+                            present: false,
+                            body: &[
+                                __rig::Segment::Text("Keep to the schema."),
+                            ],
+                        },
+                        __rig::Segment::Text("\nHistory: "),
+                        __rig::Segment::Variable("history"),
+                        __rig::Segment::Text(" "),
+                        __rig::Segment::Variable("ratio"),
+                        __rig::Segment::Text(" "),
+                        __rig::Segment::Variable("urgent"),
+                        __rig::Segment::Text(" "),
+                        __rig::Segment::Variable("note"),
+                        __rig::Segment::Text("\n"),
+                    ],
+                },
+                repair: ::core::option::Option::Some(__rig::Repair {
+                    max_repairs: 2,
+                    model: ::core::option::Option::Some(&__rig::Candidate {
+                        provider: &__rig::OPENAI,
+                        model: "gpt-5.4-mini",
+                        capabilities: __rig::Capabilities::of(&[__rig::Capability::JsonMode]),
+                        enforcement: __rig::Enforcement::JsonMode,
+                        price: ::core::option::Option::None,
+                    }),
+                }),
+            },
+        },
+        __rig::Variant {
+            name: "reworded",
+            plan: __rig::Plan {
+                candidates: &[
+                    __rig::Candidate {
+                        provider: &HOST_LOCAL,
+                        model: "small",
+                        capabilities: __rig::Capabilities::of(&[__rig::Capability::StructuredNative, __rig::Capability::JsonMode]),
+                        enforcement: __rig::Enforcement::Native,
+                        price: ::core::option::Option::Some(__rig::Price { input: __rig::UsdPerMtok::nanos(100000000), output: __rig::UsdPerMtok::nanos(400000000), cached_input: ::core::option::Option::Some(__rig::UsdPerMtok::nanos(50000000)), cache_write: ::core::option::Option::None }),
+                    },
+                    __rig::Candidate {
+                        provider: &__rig::OPENAI,
+                        model: "gpt-5.4-mini",
+                        capabilities: __rig::Capabilities::of(&[__rig::Capability::JsonMode]),
+                        enforcement: __rig::Enforcement::JsonMode,
+                        price: ::core::option::Option::None,
+                    },
+                ],
+                prompt: __rig::Template {
+                    segments: &[
+                        __rig::Segment::Variable("ticket"),
+                        __rig::Segment::Text(" "),
+                        __rig::Segment::Variable("history"),
+                        __rig::Segment::Text(" "),
+                        __rig::Segment::Variable("count"),
+                        __rig::Segment::Text("\n"),
+                    ],
+                },
+                repair: ::core::option::Option::Some(__rig::Repair {
+                    max_repairs: 1,
+                    model: ::core::option::Option::None,
+                }),
+            },
+        },
+        __rig::Variant {
+            name: "longer",
+            plan: __rig::Plan {
+                candidates: &[
+                    __rig::Candidate {
+                        provider: &HOST_LOCAL,
+                        model: "small",
+                        capabilities: __rig::Capabilities::of(&[__rig::Capability::StructuredNative, __rig::Capability::JsonMode]),
+                        enforcement: __rig::Enforcement::Native,
+                        price: ::core::option::Option::Some(__rig::Price { input: __rig::UsdPerMtok::nanos(100000000), output: __rig::UsdPerMtok::nanos(400000000), cached_input: ::core::option::Option::Some(__rig::UsdPerMtok::nanos(50000000)), cache_write: ::core::option::Option::None }),
+                    },
+                    __rig::Candidate {
+                        provider: &__rig::OPENAI,
+                        model: "gpt-5.4-mini",
+                        capabilities: __rig::Capabilities::of(&[__rig::Capability::JsonMode]),
+                        enforcement: __rig::Enforcement::JsonMode,
+                        price: ::core::option::Option::None,
+                    },
+                ],
+                prompt: __rig::Template {
+                    segments: &[
+                        __rig::Segment::Text("Triage "),
+                        __rig::Segment::Variable("ticket"),
+                        __rig::Segment::Text(".\n"),
+                        __rig::Segment::When {
+                            capability: __rig::Capability::JsonMode,
+                            present: true,
+                            body: &[
+                                __rig::Segment::Text("JSON, "),
+                                __rig::Segment::Variable("count"),
+                                __rig::Segment::Text("."),
+                            ],
+                        },
+                        __rig::Segment::When {
+                            capability: __rig::Capability::StructuredNative,
+                            present: false,
+                            body: &[
+                                __rig::Segment::Text("Keep to the schema."),
+                            ],
+                        },
+                        __rig::Segment::Text("\nHistory: "),
+                        __rig::Segment::Variable("history"),
+                        __rig::Segment::Text(" "),
+                        __rig::Segment::Variable("ratio"),
+                        __rig::Segment::Text(" "),
+                        __rig::Segment::Variable("urgent"),
+                        __rig::Segment::Text(" "),
+                        __rig::Segment::Variable("note"),
+                        __rig::Segment::Text("\n"),
+                        __rig::Segment::Text("\n\n"),
+                        __rig::Segment::Text("And "),
+                        __rig::Segment::Variable("note"),
+                        __rig::Segment::Text(".\n"),
+                    ],
+                },
+                repair: ::core::option::Option::Some(__rig::Repair {
+                    max_repairs: 2,
+                    model: ::core::option::Option::Some(&__rig::Candidate {
+                        provider: &__rig::OPENAI,
+                        model: "gpt-5.4-mini",
+                        capabilities: __rig::Capabilities::of(&[__rig::Capability::JsonMode]),
+                        enforcement: __rig::Enforcement::JsonMode,
+                        price: ::core::option::Option::None,
+                    }),
+                }),
+            },
+        },
+    ],
+    policy: __rig::Policy {
+        retries: &[(__rig::FailureClass::ContentInvalid, 2), (__rig::FailureClass::Network, 4), (__rig::FailureClass::CapacityShed, 3)],
+        backoff: &[(__rig::FailureClass::CapacityShed, __rig::Backoff { first_ms: 1000, factor: 2.0, cap_ms: 8000, jitter: 0.2 }), (__rig::FailureClass::Timeout, __rig::Backoff { first_ms: 500, factor: 1.0, cap_ms: 500, jitter: 0.0 })],
+        timeout_ms: 30000,
+        tier: ::core::option::Option::Some(__rig::Tier::Flex),
+        sampling: __rig::Sampling {
+            temperature: ::core::option::Option::Some(0.1),
+            top_p: ::core::option::Option::Some(0.9),
+            max_output_tokens: ::core::option::Option::Some(8192),
+        },
+    },
+};

@@ -1,0 +1,81 @@
+/// What the prompt of `tags` needs.
+#[derive(Clone, Debug, PartialEq, __rig::Serialize)]
+#[serde(crate = "__rig::serde")]
+pub struct TagsInput {
+    /// The variable `text`.
+    pub text: ::std::string::String,
+}
+
+/// `Tags`, as the schema describes it.
+#[derive(Clone, Debug, PartialEq, __rig::Serialize, __rig::Deserialize)]
+#[serde(crate = "__rig::serde")]
+#[serde(transparent)]
+pub struct Tags(
+    /// The value.
+    pub ::std::vec::Vec<Tag>,
+);
+
+/// `Tag`, as the schema describes it.
+#[derive(Clone, Debug, PartialEq, __rig::Serialize, __rig::Deserialize)]
+#[serde(crate = "__rig::serde")]
+#[serde(deny_unknown_fields)]
+pub struct Tag {
+    /// The property `name`.
+    pub name: ::std::string::String,
+}
+
+impl __rig::Output for Tags {
+    const SCHEMA: u64 = 0x011f7643327b5355;
+}
+
+/// The variants that a call of `tags` can name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Variant {}
+
+impl __rig::RouteVariant for Variant {
+    fn index(self) -> usize {
+        match self {}
+    }
+}
+
+/// Route `tags`, version 1.
+pub static ROUTE: __rig::Route = __rig::Route {
+    name: "tags",
+    version: 1,
+    schema: ::core::option::Option::Some(__rig::Schema {
+        name: "Tags",
+        json: "{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\"}},\"required\":[\"name\"],\"additionalProperties\":false}}",
+        hash: 0x011f7643327b5355,
+    }),
+    plan: __rig::Plan {
+        candidates: &[
+            __rig::Candidate {
+                provider: &__rig::DEEPSEEK,
+                model: "deepseek-v4-flash",
+                capabilities: __rig::Capabilities::of(&[__rig::Capability::JsonMode]),
+                enforcement: __rig::Enforcement::JsonMode,
+                price: ::core::option::Option::None,
+            },
+        ],
+        prompt: __rig::Template {
+            segments: &[
+                __rig::Segment::Text("Tags of "),
+                __rig::Segment::Variable("text"),
+                __rig::Segment::Text(", in JSON.\n"),
+            ],
+        },
+        repair: ::core::option::Option::None,
+    },
+    variants: &[],
+    policy: __rig::Policy {
+        retries: &[],
+        backoff: &[],
+        timeout_ms: 60000,
+        tier: ::core::option::Option::None,
+        sampling: __rig::Sampling {
+            temperature: ::core::option::Option::None,
+            top_p: ::core::option::Option::None,
+            max_output_tokens: ::core::option::Option::None,
+        },
+    },
+};

@@ -1,0 +1,87 @@
+/// What the prompt of `order` needs.
+#[derive(Clone, Debug, PartialEq, __rig::Serialize)]
+#[serde(crate = "__rig::serde")]
+pub struct OrderInput {
+    /// The variable `text`.
+    pub text: ::std::string::String,
+}
+
+/// `Order`, as the schema describes it.
+#[derive(Clone, Debug, PartialEq, __rig::Serialize, __rig::Deserialize)]
+#[serde(crate = "__rig::serde")]
+#[serde(deny_unknown_fields)]
+pub struct Order {
+    /// The property `item`.
+    pub item: Item,
+    /// The property `note`.
+    #[serde(default, skip_serializing_if = "::core::option::Option::is_none", deserialize_with = "__rig::present")]
+    pub note: ::core::option::Option<::core::option::Option<::std::string::String>>,
+}
+
+/// `Item`, as the schema describes it.
+#[derive(Clone, Debug, PartialEq, __rig::Serialize, __rig::Deserialize)]
+#[serde(crate = "__rig::serde")]
+#[serde(deny_unknown_fields)]
+pub struct Item {
+    /// The property `sku`.
+    #[serde(default, skip_serializing_if = "::core::option::Option::is_none")]
+    pub sku: ::core::option::Option<::std::string::String>,
+    /// The property `note`.
+    #[serde(default, skip_serializing_if = "::core::option::Option::is_none", deserialize_with = "__rig::present")]
+    pub note: ::core::option::Option<::core::option::Option<::std::string::String>>,
+}
+
+impl __rig::Output for Order {
+    const SCHEMA: u64 = 0xb97e86ac6c820b8b;
+}
+
+/// The variants that a call of `order` can name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Variant {}
+
+impl __rig::RouteVariant for Variant {
+    fn index(self) -> usize {
+        match self {}
+    }
+}
+
+/// Route `order`, version 1.
+pub static ROUTE: __rig::Route = __rig::Route {
+    name: "order",
+    version: 1,
+    schema: ::core::option::Option::Some(__rig::Schema {
+        name: "Order",
+        json: "{\"type\":\"object\",\"properties\":{\"item\":{\"$ref\":\"#/$defs/defs.json/$defs/item\"},\"note\":{\"$ref\":\"#/$defs/defs.json/$defs/note\"}},\"required\":[\"item\"],\"additionalProperties\":false,\"$defs\":{\"defs.json\":{\"$defs\":{\"item\":{\"type\":\"object\",\"properties\":{\"sku\":{\"type\":\"string\"},\"note\":{\"$ref\":\"#/$defs/defs.json/$defs/note\"}},\"additionalProperties\":false},\"note\":{\"type\":[\"string\",\"null\"],\"description\":\"A note.\"}}}}}",
+        hash: 0xb97e86ac6c820b8b,
+    }),
+    plan: __rig::Plan {
+        candidates: &[
+            __rig::Candidate {
+                provider: &__rig::DEEPSEEK,
+                model: "deepseek-v4-flash",
+                capabilities: __rig::Capabilities::of(&[__rig::Capability::JsonMode]),
+                enforcement: __rig::Enforcement::JsonMode,
+                price: ::core::option::Option::None,
+            },
+        ],
+        prompt: __rig::Template {
+            segments: &[
+                __rig::Segment::Variable("text"),
+                __rig::Segment::Text("\n"),
+            ],
+        },
+        repair: ::core::option::Option::None,
+    },
+    variants: &[],
+    policy: __rig::Policy {
+        retries: &[],
+        backoff: &[],
+        timeout_ms: 60000,
+        tier: ::core::option::Option::None,
+        sampling: __rig::Sampling {
+            temperature: ::core::option::Option::None,
+            top_p: ::core::option::Option::None,
+            max_output_tokens: ::core::option::Option::None,
+        },
+    },
+};
