@@ -1,0 +1,152 @@
+//! What stands in the place of the function?
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{Ident, Path};
+
+use crate::compiled::{Compiled, Found};
+use crate::signature::{Arguments, Function, compile_error, plain_name};
+
+/// Expands the attribute. Whatever goes wrong becomes a compile error; nothing panics.
+pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    let arguments: Arguments = match syn::parse2(arguments) {
+        Ok(arguments) => arguments,
+        Err(error) => return error.to_compile_error(),
+    };
+    let function: Function = match syn::parse2(item) {
+        Ok(function) => function,
+        Err(error) => return error.to_compile_error(),
+    };
+    let at = arguments.route.span();
+    let name = arguments.route.value();
+    let compiled = match Compiled::open() {
+        Ok(compiled) => compiled,
+        Err(message) => return compile_error(at, &message),
+    };
+    match compiled.find(&name) {
+        Ok(Found::Good { typed }) => good(&compiled, &name, &arguments.root, &function, typed),
+        Ok(Found::Broken { findings, types }) => {
+            broken(&compiled, &name, &arguments, &function, &findings, types)
+        }
+        Err(message) => compile_error(at, &message),
+    }
+}
+
+fn good(
+    compiled: &Compiled,
+    route: &str,
+    root: &Path,
+    function: &Function,
+    typed: bool,
+) -> TokenStream {
+    let Function {
+        attributes,
+        visibility,
+        name,
+        input,
+        output,
+    } = function;
+    let docs = compiled.path(&format!("{route}.md"));
+    let module = module(compiled, &format!("{route}.rs"), route, root, function);
+    let exports = exports(function, typed);
+    quote! {
+        #(#attributes)*
+        #[doc = ""]
+        #[doc = ::core::include_str!(#docs)]
+        #visibility fn #name(input: #input) -> #root::Call<#output, #name::Variant> {
+            const { #root::__private::assert_schema::<#output>(&#name::ROUTE) };
+            #root::__private::call(&#name::ROUTE, input)
+        }
+        #exports
+        #module
+    }
+}
+
+/// Raises every finding, and keeps the types so that the rest of the crate is still checked.
+fn broken(
+    compiled: &Compiled,
+    route: &str,
+    arguments: &Arguments,
+    function: &Function,
+    findings: &[String],
+    types: bool,
+) -> TokenStream {
+    let at = arguments.route.span();
+    let errors: TokenStream = findings
+        .iter()
+        .map(|finding| compile_error(at, finding))
+        .collect();
+    if !types {
+        return errors;
+    }
+    let Function {
+        attributes,
+        visibility,
+        name,
+        input,
+        output,
+    } = function;
+    let root = &arguments.root;
+    let module = module(
+        compiled,
+        &format!("{route}.types.rs"),
+        route,
+        root,
+        function,
+    );
+    let exports = exports(function, true);
+    quote! {
+        #errors
+        #(#attributes)*
+        #visibility fn #name(_: #input) -> #root::Call<#output> {
+            ::core::unreachable!("the route does not compile")
+        }
+        #exports
+        #module
+    }
+}
+
+/// The module that holds what was generated. Its one `allow` is for what no care in the generator can know: which
+/// fields a binary reads, and how the author's names read together.
+fn module(
+    compiled: &Compiled,
+    file: &str,
+    route: &str,
+    root: &Path,
+    function: &Function,
+) -> TokenStream {
+    let Function {
+        visibility, name, ..
+    } = function;
+    let path = compiled.path(file);
+    let docs = format!("The types and the table of the route `{route}`.");
+    quote! {
+        #[doc = #docs]
+        #[allow(
+            dead_code, unreachable_pub, uncommon_codepoints, unused_qualifications,
+            clippy::enum_variant_names, clippy::struct_field_names, clippy::module_name_repetitions
+        )]
+        #visibility mod #name {
+            use #root::__private as __rig;
+            ::core::include!(#path);
+        }
+    }
+}
+
+/// Re-exports the types that the signature names plainly. A path (`self::Summary`) says that the type comes from
+/// elsewhere.
+fn exports(function: &Function, typed: bool) -> TokenStream {
+    let Function {
+        visibility,
+        name,
+        input,
+        output,
+        ..
+    } = function;
+    let output: Option<&Ident> = plain_name(output).filter(|_| typed);
+    let names: Vec<&Ident> = [plain_name(input), output].into_iter().flatten().collect();
+    if names.is_empty() {
+        return TokenStream::new();
+    }
+    quote!(#visibility use self::#name::{#(#names),*};)
+}
