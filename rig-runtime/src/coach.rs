@@ -1,0 +1,74 @@
+//! How is a model told in words what the schema would have enforced?
+//!
+//! A candidate that enforces schemas is coached only after it has answered with something else (L15).
+
+use rig_spec::{Candidate, Enforcement, Schema};
+
+/// The user turn of every task.
+pub(crate) const ANSWER_NOW: &str = "Answer now, with the JSON value only.";
+
+/// Returns the system prompt for a candidate: the rendered template, and coaching where it is needed.
+pub(crate) fn system(
+    rendered: String,
+    candidate: &Candidate,
+    schema: Option<&Schema>,
+    was_invalid: bool,
+) -> String {
+    let enforced = candidate.enforcement == Enforcement::Native && schema.is_some();
+    if enforced && !was_invalid {
+        return rendered;
+    }
+    format!("{}\n\n{}", rendered.trim_end(), instructions(schema))
+}
+
+/// Returns what an answer has to look like.
+pub(crate) fn instructions(schema: Option<&Schema>) -> String {
+    const FORM: &str = "Answer with exactly one JSON value: no prose, no code fence.";
+    match schema {
+        Some(schema) => format!(
+            "{FORM}\nIt has to conform to this JSON Schema:\n{}",
+            schema.json
+        ),
+        None => FORM.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rig_spec::{Capabilities, OPENAI};
+
+    use super::*;
+
+    const SCHEMA: Schema = Schema {
+        name: "s",
+        json: r#"{"type":"object"}"#,
+        hash: 1,
+    };
+
+    fn coached(enforcement: Enforcement, schema: Option<&Schema>, was_invalid: bool) -> bool {
+        let candidate = Candidate {
+            provider: &OPENAI,
+            model: "m",
+            capabilities: Capabilities::default(),
+            enforcement,
+            price: None,
+        };
+        let text = system("Prompt.\n".to_owned(), &candidate, schema, was_invalid);
+        assert!(text.starts_with("Prompt."));
+        assert_eq!(
+            text.contains("no code fence"),
+            text.contains(SCHEMA.json) || schema.is_none()
+        );
+        text.contains("no code fence")
+    }
+
+    // L15
+    #[test]
+    fn only_native_enforcement_goes_uncoached_until_it_fails() {
+        assert!(!coached(Enforcement::Native, Some(&SCHEMA), false));
+        assert!(coached(Enforcement::Native, Some(&SCHEMA), true));
+        assert!(coached(Enforcement::Native, None, false));
+        assert!(coached(Enforcement::JsonMode, Some(&SCHEMA), false));
+        assert!(coached(Enforcement::Coached, Some(&SCHEMA), false));
+    }
+}

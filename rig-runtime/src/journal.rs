@@ -1,0 +1,112 @@
+//! What has happened in this run so far?
+
+use rig_spec::{Candidate, FailureClass, Usd};
+
+use crate::attempt::{self, Ask, Outcome};
+use crate::error::{Error, Failure};
+use crate::run::AttemptCounts;
+
+/// The record of one run: what its result, or its failure, tells of it.
+pub(crate) struct Journal {
+    run_id: String,
+    attempts: AttemptCounts,
+    cost: Usd,
+    history: Vec<String>,
+    last: Option<Last>,
+}
+
+/// The failure that the run fails with if nothing else follows.
+struct Last {
+    class: FailureClass,
+    message: String,
+    candidate: &'static Candidate,
+}
+
+impl Journal {
+    /// Returns the empty record of a run.
+    pub(crate) fn new(run_id: String) -> Self {
+        Self {
+            run_id,
+            attempts: AttemptCounts::default(),
+            cost: Usd::ZERO,
+            history: Vec::new(),
+            last: None,
+        }
+    }
+
+    /// Returns the run's id.
+    pub(crate) fn run_id(&self) -> &str {
+        &self.run_id
+    }
+
+    /// Returns how many attempts ended with what.
+    pub(crate) fn attempts(&self) -> AttemptCounts {
+        self.attempts
+    }
+
+    /// Returns what all attempts cost so far.
+    pub(crate) fn cost(&self) -> Usd {
+        self.cost
+    }
+
+    /// Returns what happened, in one line.
+    pub(crate) fn history(&self) -> String {
+        self.history.join(", ")
+    }
+
+    /// Counts a dispatch and returns its number, from 1.
+    pub(crate) fn dispatch(&mut self) -> u32 {
+        self.attempts.dispatch()
+    }
+
+    /// Adds the cost of an attempt.
+    pub(crate) fn spend(&mut self, cost: Usd) {
+        self.cost = self.cost + cost;
+    }
+
+    /// Notes what asking a candidate ended with.
+    pub(crate) fn note(&mut self, ask: &Ask, outcome: &Outcome) {
+        let candidate = ask.candidate;
+        let who = attempt::name(candidate);
+        let role = if ask.is_repair { " (repair)" } else { "" };
+        let Some((class, message)) = outcome.failure() else {
+            self.history.push(format!("{who}{role} conformant"));
+            return;
+        };
+        if let Outcome::Keyless { .. } = outcome {
+            self.history.push(format!("{who}{role} has no key"));
+            // A repair that could not be asked for does not hide why it was wanted.
+            if ask.is_repair {
+                return;
+            }
+        } else {
+            self.history.push(format!("{who}{role} {class}"));
+            self.attempts.fail(class);
+        }
+        let message = message.into_owned();
+        self.last = Some(Last {
+            class,
+            message,
+            candidate,
+        });
+    }
+
+    /// Returns the run's last failure as its error.
+    pub(crate) fn into_error(self, route: &'static str, first: &'static Candidate) -> Error {
+        let history = self.history();
+        let last = self.last.unwrap_or_else(|| Last {
+            class: FailureClass::InvariantViolation,
+            message: "all candidates exhausted, and nothing recorded".to_owned(),
+            candidate: first,
+        });
+        Error::Failure(Box::new(Failure {
+            class: last.class,
+            message: last.message,
+            provider: last.candidate.provider.name,
+            model: last.candidate.model,
+            route,
+            run_id: self.run_id,
+            history,
+        }))
+    }
+}

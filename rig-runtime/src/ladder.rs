@@ -1,0 +1,176 @@
+//! How does a run go down its candidates?
+//!
+//! The loop: it asks a candidate, lets `step` decide, and does what it says. It decides nothing itself, and
+//! it is compiled once for all routes.
+
+use std::collections::BTreeMap;
+
+use rig_spec::{Candidate, Plan, Route, Variant};
+use serde_json::{Map, Value};
+
+use crate::attempt::{self, Answer, Ask};
+use crate::coach;
+use crate::conform::Nonconformant;
+use crate::error::{ConfigError, Error};
+use crate::id;
+use crate::journal::Journal;
+use crate::render::Bound;
+use crate::repair;
+use crate::rig::Parts;
+use crate::run::{Run, RunMeta};
+use crate::step::{LadderState, Repairer, Step, step};
+
+/// What is to be run.
+pub(crate) struct Job {
+    /// The route.
+    pub(crate) route: &'static Route,
+    /// The variant that the caller chose.
+    pub(crate) variant: Option<&'static Variant>,
+    /// The variables of the prompt.
+    pub(crate) input: Map<String, Value>,
+    /// The caller's tags.
+    pub(crate) tags: BTreeMap<String, String>,
+}
+
+/// The output of a run, with what an error about it would have to say.
+pub(crate) struct Served {
+    /// The output and how it came about.
+    pub(crate) run: Run<Value>,
+    /// What happened, in one line.
+    pub(crate) history: String,
+}
+
+/// Runs a job.
+///
+/// # Errors
+///
+/// `Config` when nothing could be dispatched, else `Failure` with the last failure.
+pub(crate) async fn run(parts: &Parts, job: &Job) -> Result<Served, Error> {
+    let route = job.route.name;
+    let plan = job.plan();
+    let Some(first) = plan.candidates.first() else {
+        let variant = job.variant.map(|variant| variant.name);
+        return Err(ConfigError::NothingEligible { route, variant }.into());
+    };
+    let prompt = Bound::new(plan.prompt, &job.input)
+        .map_err(|variable| ConfigError::MissingVariable { route, variable })?;
+
+    let mut journal = Journal::new(id::fresh(&*parts.clock).to_string());
+    let mut state = LadderState::new(&job.route.policy, plan.repair.as_ref());
+    'candidates: for candidate in plan.candidates {
+        let mut ask = job.task(&prompt, candidate, &state);
+        loop {
+            let outcome = attempt::dispatch(parts, job, &mut journal, &ask).await;
+            journal.note(&ask, &outcome);
+            let chance = id::chance(id::fresh(&*parts.clock));
+            ask = match step(&mut state, outcome, chance) {
+                Step::Serve(answer) => return Ok(job.served(&journal, &ask, *answer)),
+                Step::Repair(repairer, answer) => {
+                    job.repair(repairer, &prompt, candidate, &state, &answer)
+                }
+                Step::Retry(wait) => {
+                    if !wait.is_zero() {
+                        parts.clock.sleep(wait).await;
+                    }
+                    job.task(&prompt, candidate, &state)
+                }
+                Step::FallThrough => continue 'candidates,
+                Step::Abort => break 'candidates,
+            };
+        }
+    }
+    Err(journal.into_error(route, first))
+}
+
+impl Job {
+    /// Returns whether the plan declares a candidate, also as its repair model.
+    pub(crate) fn allows(&self, candidate: &Candidate) -> bool {
+        let plan = self.plan();
+        let repair_model = plan.repair.as_ref().and_then(|repair| repair.model);
+        plan.candidates.iter().chain(repair_model).any(|allowed| {
+            allowed.provider.name == candidate.provider.name && allowed.model == candidate.model
+        })
+    }
+
+    fn plan(&self) -> &'static Plan {
+        self.variant
+            .map_or(&self.route.plan, |variant| &variant.plan)
+    }
+
+    /// Asks a candidate to do the route's task.
+    fn task(
+        &self,
+        prompt: &Bound<'_>,
+        candidate: &'static Candidate,
+        state: &LadderState<'_>,
+    ) -> Ask {
+        let rendered = prompt.render(candidate.capabilities);
+        let schema = self.route.schema.as_ref();
+        Ask {
+            candidate,
+            system: coach::system(rendered, candidate, schema, state.was_invalid()),
+            user: coach::ANSWER_NOW.into(),
+            is_repair: false,
+        }
+    }
+
+    /// Asks for the repair of a schema-invalid answer of `candidate`.
+    fn repair(
+        &self,
+        repairer: Repairer,
+        prompt: &Bound<'_>,
+        candidate: &'static Candidate,
+        state: &LadderState<'_>,
+        answer: &Nonconformant,
+    ) -> Ask {
+        let schema = self.route.schema.as_ref();
+        let repair_model = self.plan().repair.as_ref().and_then(|repair| repair.model);
+        match (repairer, repair_model) {
+            (Repairer::RepairModel, Some(model)) => Ask {
+                candidate: model,
+                system: repair::system(schema),
+                user: repair::user(answer, schema).into(),
+                is_repair: true,
+            },
+            (Repairer::SameModel, _) | (Repairer::RepairModel, None) => Ask {
+                user: repair::ask_again(answer).into(),
+                is_repair: true,
+                ..self.task(prompt, candidate, state)
+            },
+        }
+    }
+
+    fn served(&self, journal: &Journal, ask: &Ask, answer: Answer) -> Served {
+        let meta = RunMeta {
+            inference_id: answer.id,
+            run_id: journal.run_id().to_owned(),
+            route: self.route.name,
+            route_version: self.route.version,
+            provider: ask.candidate.provider.name,
+            model: ask.candidate.model,
+            requested_tier: self.route.policy.tier,
+            served_tier: answer.served_tier,
+            tokens_in: answer.usage.tokens_in,
+            tokens_out: answer.usage.tokens_out,
+            tokens_cached: answer.usage.tokens_cached,
+            cost: answer.cost,
+            run_cost: journal.cost(),
+            pricing_missing: answer.pricing_missing,
+            latency: answer.latency,
+            validated: true,
+            attempts: journal.attempts(),
+            served_variant: self.variant.map(|variant| variant.name),
+            repaired_by: ask.is_repair.then(|| attempt::name(ask.candidate)),
+        };
+        Served {
+            run: Run {
+                output: answer.value,
+                meta,
+            },
+            history: journal.history(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

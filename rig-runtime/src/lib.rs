@@ -1,0 +1,43 @@
+//! What does a compiled route run on?
+//!
+//! A [`Call`] goes down the candidate ladder: prompt, dispatch, conformance gate, repair, retry, next
+//! candidate. Decisions are pure (`step`, `conform`, `render`, `provider`); effects go through the traits
+//! [`Transport`], [`Store`] and [`Clock`]. Nothing here knows of YAML or of a route's own types beyond
+//! [`Output`].
+
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+mod access;
+mod answer;
+mod attempt;
+mod call;
+mod clock;
+mod coach;
+mod conform;
+mod error;
+mod generated;
+mod id;
+mod journal;
+mod key;
+mod ladder;
+mod provider;
+mod render;
+mod repair;
+mod rig;
+mod run;
+mod step;
+
+pub mod store;
+pub mod testing;
+pub mod transport;
+
+pub use call::{Call, NoVariant, Output, RouteVariant, call};
+pub use clock::Clock;
+pub use error::{ConfigError, Error, Failure, Result};
+pub use generated::{
+    Scalar, ScalarEnum, assert_schema, deserialize_scalar, present, serialize_scalar,
+};
+pub use rig::{AlreadyInstalled, Rig, RigBuilder, install};
+pub use run::{AttemptCounts, Run, RunMeta};
+pub use store::Store;
+pub use transport::Transport;

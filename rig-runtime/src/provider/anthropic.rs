@@ -1,0 +1,172 @@
+//! The messages dialect: `POST {base}/messages`, as Anthropic defined it.
+
+use rig_spec::{Enforcement, Tier};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::fault::{self, Fault};
+use super::finish::{Answer, Finish};
+use super::{Prompt, Usage};
+use crate::transport::Request;
+
+/// The version of the dialect that is spoken here.
+const VERSION: &str = "2023-06-01";
+
+/// The token limit of a route that sets none: the dialect demands one, and every model takes this.
+const DEFAULT_MAX_TOKENS: u32 = 4_096;
+
+/// The highest temperature that the dialect takes; a route may say up to 2.
+const HIGHEST_TEMPERATURE: f64 = 1.0;
+
+#[derive(Serialize)]
+struct Body<'a> {
+    model: &'a str,
+    max_tokens: u32,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    system: &'a str,
+    messages: [Message<'a>; 1],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top_p: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output_config: Option<OutputConfig<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    service_tier: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+struct Message<'a> {
+    role: &'static str,
+    content: &'a str,
+}
+
+#[derive(Serialize)]
+struct OutputConfig<'a> {
+    format: Format<'a>,
+}
+
+#[derive(Serialize)]
+struct Format<'a> {
+    r#type: &'static str,
+    schema: &'a RawValue,
+}
+
+/// Returns the request of a prompt.
+pub(super) fn encode(prompt: &Prompt<'_>) -> Request {
+    let provider = prompt.candidate.provider;
+    let sampling = &prompt.policy.sampling;
+    let body = Body {
+        model: prompt.candidate.model,
+        max_tokens: sampling.max_output_tokens.unwrap_or(DEFAULT_MAX_TOKENS),
+        system: prompt.system,
+        messages: [Message {
+            role: "user",
+            content: prompt.user,
+        }],
+        temperature: sampling
+            .temperature
+            .map(|value| value.clamp(0.0, HIGHEST_TEMPERATURE)),
+        top_p: sampling.top_p,
+        output_config: output_config(prompt),
+        service_tier: prompt
+            .policy
+            .tier
+            .filter(|tier| provider.tiers.contains(tier))
+            .and_then(tier_name),
+    };
+    let mut headers = super::json_headers();
+    headers.push(("anthropic-version", VERSION.to_owned()));
+    if let Some(key) = prompt.key {
+        headers.push(("x-api-key", key.reveal().to_owned()));
+    }
+    Request {
+        url: format!("{}/messages", prompt.base_url),
+        headers,
+        body: serde_json::to_vec(&body).expect("text and numbers can be written as JSON"),
+    }
+}
+
+/// The dialect has no JSON mode: without a schema only the prompt asks for JSON.
+fn output_config<'a>(prompt: &Prompt<'a>) -> Option<OutputConfig<'a>> {
+    match prompt.candidate.enforcement {
+        Enforcement::Native => prompt.schema.map(|schema| OutputConfig {
+            format: Format {
+                r#type: "json_schema",
+                schema: super::verbatim(schema),
+            },
+        }),
+        Enforcement::JsonMode | Enforcement::Coached => None,
+    }
+}
+
+/// Priority cannot be demanded: `auto` takes it where the account has it. There is no flex tier.
+fn tier_name(tier: Tier) -> Option<&'static str> {
+    match tier {
+        Tier::Standard => Some("standard_only"),
+        Tier::Priority => Some("auto"),
+        Tier::Flex => None,
+    }
+}
+
+/// A response. Its leaves are plain values, so that an odd one costs that leaf and not the answer.
+#[derive(Deserialize)]
+struct Turn {
+    #[serde(default)]
+    content: Option<Vec<Block>>,
+    #[serde(default)]
+    stop_reason: Value,
+    #[serde(default)]
+    usage: Value,
+    #[serde(default)]
+    error: Value,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Block {
+    r#type: Value,
+    text: Value,
+}
+
+/// Reads a response with a good status; `None` where there is no answer in it.
+pub(super) fn read(body: &[u8]) -> Option<Answer> {
+    let turn: Turn = serde_json::from_slice(body).ok()?;
+    let usage = usage(&turn.usage);
+    if fault::is_error(&turn.error) {
+        let fault = Some(Fault::of(&serde_json::json!({ "error": turn.error })));
+        return Some(Answer {
+            fault,
+            usage,
+            ..Answer::default()
+        });
+    }
+    let blocks = turn.content?;
+    let text = blocks.iter().filter(|block| block.r#type == "text");
+    Some(Answer {
+        text: text.filter_map(|block| block.text.as_str()).collect(),
+        finish: Finish::of(&turn.stop_reason),
+        fault: None,
+        usage,
+        served_tier: turn.usage["service_tier"].as_str().map(str::to_owned),
+    })
+}
+
+/// Returns the token counts. The dialect's input leaves out what was read from or written to a cache.
+fn usage(usage: &Value) -> Usage {
+    let cached = usage["cache_read_input_tokens"].as_u64();
+    let written = usage["cache_creation_input_tokens"].as_u64();
+    let plain = usage["input_tokens"].as_u64();
+    Usage {
+        tokens_in: plain.map(|plain| {
+            plain
+                .saturating_add(cached.unwrap_or(0))
+                .saturating_add(written.unwrap_or(0))
+        }),
+        tokens_out: usage["output_tokens"].as_u64(),
+        tokens_cached: cached,
+        tokens_cache_write: written,
+    }
+    .checked()
+}

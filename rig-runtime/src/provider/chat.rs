@@ -1,0 +1,258 @@
+//! The chat dialect: `POST {base}/chat/completions`, as OpenAI defined it and most hosts speak it.
+
+use rig_spec::{DEEPINFRA, Enforcement, NativeSchema, Provider, Tier, TokenLimitKey};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::fault::{self, Fault};
+use super::finish::{Answer, Finish};
+use super::{Prompt, Usage};
+use crate::transport::{Headers, Request};
+
+#[derive(Serialize)]
+struct Body<'a> {
+    model: &'a str,
+    messages: &'a [Message<'a>],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top_p: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_completion_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_format: Option<ResponseFormat<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    service_tier: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+struct Message<'a> {
+    role: &'static str,
+    content: &'a str,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum ResponseFormat<'a> {
+    JsonObject,
+    JsonSchema { json_schema: JsonSchema<'a> },
+}
+
+#[derive(Serialize)]
+struct JsonSchema<'a> {
+    name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    strict: Option<bool>,
+    schema: &'a RawValue,
+}
+
+/// Returns the request of a prompt.
+pub(super) fn encode(prompt: &Prompt<'_>) -> Request {
+    let provider = prompt.candidate.provider;
+    let sampling = &prompt.policy.sampling;
+    let turns = [
+        Message {
+            role: "system",
+            content: prompt.system,
+        },
+        Message {
+            role: "user",
+            content: prompt.user,
+        },
+    ];
+    // Some hosts reject an empty turn.
+    let messages = if prompt.system.is_empty() {
+        &turns[1..]
+    } else {
+        &turns[..]
+    };
+    let (max_completion_tokens, max_tokens) = match provider.token_limit {
+        TokenLimitKey::MaxCompletionTokens => (sampling.max_output_tokens, None),
+        TokenLimitKey::MaxTokens => (None, sampling.max_output_tokens),
+    };
+    let body = Body {
+        model: prompt.candidate.model,
+        messages,
+        temperature: sampling.temperature,
+        top_p: sampling.top_p,
+        max_completion_tokens,
+        max_tokens,
+        response_format: response_format(prompt),
+        service_tier: prompt
+            .policy
+            .tier
+            .filter(|tier| provider.tiers.contains(tier))
+            .map(tier_name),
+    };
+    let mut headers = super::json_headers();
+    if let Some(key) = prompt.key {
+        headers.push(("authorization", format!("Bearer {}", key.reveal())));
+    }
+    Request {
+        url: format!("{}/chat/completions", prompt.base_url),
+        headers,
+        body: serde_json::to_vec(&body).expect("text and numbers can be written as JSON"),
+    }
+}
+
+fn response_format<'a>(prompt: &Prompt<'a>) -> Option<ResponseFormat<'a>> {
+    match prompt.candidate.enforcement {
+        Enforcement::Native => prompt.schema.map(|schema| {
+            let is_strict = prompt.candidate.provider.native_schema == NativeSchema::OpenAiStrict;
+            ResponseFormat::JsonSchema {
+                json_schema: JsonSchema {
+                    name: schema.name,
+                    strict: is_strict.then_some(true),
+                    schema: super::verbatim(schema),
+                },
+            }
+        }),
+        Enforcement::JsonMode => Some(ResponseFormat::JsonObject),
+        Enforcement::Coached => None,
+    }
+}
+
+fn tier_name(tier: Tier) -> &'static str {
+    match tier {
+        Tier::Standard => "default",
+        Tier::Flex | Tier::Priority => tier.name(),
+    }
+}
+
+/// A response. Its leaves are plain values, so that an odd one costs that leaf and not the answer.
+#[derive(Deserialize)]
+struct Completion {
+    #[serde(default)]
+    choices: Option<Vec<Choice>>,
+    #[serde(default)]
+    usage: Value,
+    #[serde(default)]
+    service_tier: Value,
+    #[serde(default)]
+    error: Value,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Choice {
+    message: Option<Turn>,
+    finish_reason: Value,
+    native_finish_reason: Value,
+    error: Value,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Turn {
+    content: Value,
+    refusal: Value,
+}
+
+/// Reads a response with a good status; `None` where there is no answer in it.
+pub(super) fn read(provider: &Provider, headers: &Headers, body: &[u8]) -> Option<Answer> {
+    let completion: Completion = serde_json::from_slice(body).ok()?;
+    let usage = usage(provider, &completion.usage, headers);
+    let served_tier = completion.service_tier.as_str().map(str::to_owned);
+    let choice = completion.choices.into_iter().flatten().next();
+    let error = [
+        Some(&completion.error),
+        choice.as_ref().map(|choice| &choice.error),
+    ];
+    let fault = error
+        .into_iter()
+        .flatten()
+        .find(|error| fault::is_error(error));
+    if let Some(error) = fault {
+        let fault = Some(Fault::of(&serde_json::json!({ "error": error })));
+        return Some(Answer {
+            fault,
+            usage,
+            served_tier,
+            ..Answer::default()
+        });
+    }
+    let choice = choice?;
+    let turn = choice.message.unwrap_or_default();
+    let (text, is_refused) = content(turn.content);
+    let finish = if is_refused
+        || turn
+            .refusal
+            .as_str()
+            .is_some_and(|refusal| !refusal.is_empty())
+    {
+        Finish::Refused
+    } else {
+        finish(&choice.finish_reason, &choice.native_finish_reason)
+    };
+    Some(Answer {
+        text,
+        finish,
+        fault: None,
+        usage,
+        served_tier,
+    })
+}
+
+/// A router's own reason may hide the model's: a tool call that was cut still ends with `tool_calls`.
+fn finish(reason: &Value, native: &Value) -> Finish {
+    match (Finish::of(reason), Finish::of(native)) {
+        (Finish::Complete, Finish::Truncated) => Finish::Truncated,
+        (finish, _) => finish,
+    }
+}
+
+/// Returns the text of a turn, and whether one of its parts is a refusal.
+fn content(content: Value) -> (String, bool) {
+    match content {
+        Value::String(text) => (text, false),
+        Value::Array(parts) => {
+            let is = |part: &Value, kind: &str| part["type"].as_str() == Some(kind);
+            let text = parts.iter().filter(|part| is(part, "text"));
+            let text = text.filter_map(|part| part["text"].as_str()).collect();
+            (text, parts.iter().any(|part| is(part, "refusal")))
+        }
+        _ => (String::new(), false),
+    }
+}
+
+/// Returns the token counts. Hosts differ in whether output includes the reasoning; mostly the total tells.
+fn usage(provider: &Provider, usage: &Value, headers: &Headers) -> Usage {
+    let details = &usage["prompt_tokens_details"];
+    let reasoning = usage["completion_tokens_details"]["reasoning_tokens"]
+        .as_u64()
+        .unwrap_or(0);
+    let tokens_in = usage["prompt_tokens"].as_u64();
+    let total = usage["total_tokens"].as_u64();
+    let tokens_out = usage["completion_tokens"].as_u64().map(|written| {
+        let beyond_input = total
+            .zip(tokens_in)
+            .map_or(0, |(total, input)| total.saturating_sub(input));
+        // DeepInfra leaves the reasoning out of the total as well.
+        let left_out = provider.name == DEEPINFRA.name && reasoning > written;
+        beyond_input.max(if left_out {
+            written.saturating_add(reasoning)
+        } else {
+            written
+        })
+    });
+    let header = || {
+        headers
+            .get("fireworks-cached-prompt-tokens")?
+            .trim()
+            .parse()
+            .ok()
+    };
+    Usage {
+        tokens_in,
+        tokens_out,
+        tokens_cached: details["cached_tokens"]
+            .as_u64()
+            .or_else(|| usage["prompt_cache_hit_tokens"].as_u64())
+            .or_else(header),
+        tokens_cache_write: details["cache_write_tokens"].as_u64(),
+    }
+    .checked()
+}

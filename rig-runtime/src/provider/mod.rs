@@ -1,0 +1,192 @@
+//! How does an attempt become an HTTP request, and a response an answer or a classified failure?
+//!
+//! Pure: no sockets, no clock, no environment. One file per dialect; hosts of a dialect differ only by their
+//! row in `rig-spec`. Failures of every host are read by one table (`classify`), since any host may stand
+//! behind a gateway that passes on another's answers.
+
+use std::time::Duration;
+
+use rig_spec::{Candidate, Dialect, FailureClass, Policy, Provider, Schema};
+
+use serde_json::value::RawValue;
+
+use crate::key::Key;
+use crate::transport::{Headers, Request, TransportError};
+
+mod anthropic;
+mod chat;
+mod classify;
+mod fault;
+mod finish;
+mod message;
+#[cfg(test)]
+mod recordings;
+#[cfg(test)]
+mod requests;
+#[cfg(test)]
+mod responses;
+mod wait;
+
+use fault::Fault;
+
+/// Everything that a request is made of.
+#[derive(Clone, Copy)]
+pub(crate) struct Prompt<'a> {
+    /// Who is asked.
+    pub(crate) candidate: &'a Candidate,
+    /// Where, without a trailing slash.
+    pub(crate) base_url: &'a str,
+    /// With which key; `None` for a host that needs none.
+    pub(crate) key: Option<&'a Key>,
+    /// The system prompt, coaching included.
+    pub(crate) system: &'a str,
+    /// The user turn.
+    pub(crate) user: &'a str,
+    /// The schema of the answer; sent along where the candidate's enforcement is native.
+    pub(crate) schema: Option<&'a Schema>,
+    /// Tier and sampling.
+    pub(crate) policy: &'a Policy,
+}
+
+/// What a provider answered with.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Reply {
+    /// The answer's text, without reasoning.
+    pub(crate) text: String,
+    /// Whether the answer was cut at the token limit.
+    pub(crate) truncated: bool,
+    /// What it used; `None` where the provider did not say.
+    pub(crate) usage: Usage,
+    /// The tier that served, where the provider says so.
+    pub(crate) served_tier: Option<String>,
+}
+
+/// Token counts with one meaning for all providers; `None` is unknown, never 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Usage {
+    /// The whole input.
+    pub(crate) tokens_in: Option<u64>,
+    /// The output, reasoning included.
+    pub(crate) tokens_out: Option<u64>,
+    /// The part of the input that was read from a cache.
+    pub(crate) tokens_cached: Option<u64>,
+    /// The part of the input that was written to a cache.
+    pub(crate) tokens_cache_write: Option<u64>,
+}
+
+/// A classified failure of one attempt.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Failed {
+    /// The class.
+    pub(crate) class: FailureClass,
+    /// What happened: the provider's message, without keys and prompts.
+    pub(crate) message: String,
+    /// How long the provider asks to wait.
+    pub(crate) retry_after: Option<Duration>,
+    /// Whether the same request can never pass, so that no budget is spent on it.
+    pub(crate) rejected: bool,
+    /// What the attempt used all the same.
+    pub(crate) usage: Usage,
+    /// The tier that served, where the provider says so.
+    pub(crate) served_tier: Option<String>,
+}
+
+/// Returns the request that puts a prompt to its candidate.
+pub(crate) fn encode(prompt: &Prompt<'_>) -> Request {
+    match prompt.candidate.provider.dialect {
+        Dialect::OpenAiChat => chat::encode(prompt),
+        Dialect::AnthropicMessages => anthropic::encode(prompt),
+    }
+}
+
+/// Returns what a whole response says.
+///
+/// # Errors
+///
+/// Returns the classified failure: of the status, of an error object under a good status, or of an answer
+/// without usable text. An answer that was cut at the token limit is a [`Reply`], however little it holds.
+#[expect(
+    clippy::result_large_err,
+    reason = "a reply is as large, and both are moved once"
+)]
+pub(crate) fn decode(
+    provider: &'static Provider,
+    status: u16,
+    headers: &Headers,
+    body: &[u8],
+) -> Result<Reply, Failed> {
+    if !(200..300).contains(&status) {
+        return Err(Fault::read(body).failed(status, headers));
+    }
+    let answer = match provider.dialect {
+        Dialect::OpenAiChat => chat::read(provider, headers, body),
+        Dialect::AnthropicMessages => anthropic::read(body),
+    };
+    match answer {
+        Some(answer) => answer.settle(headers),
+        None => Err(Fault::read(body)
+            .or("the response holds no answer")
+            .failed(status, headers)),
+    }
+}
+
+/// Returns the failure of an attempt that got no whole response.
+pub(crate) fn transport_failed(error: &TransportError) -> Failed {
+    Failed::new(FailureClass::Network, message::presentable(&error.message))
+}
+
+fn json_headers() -> Vec<(&'static str, String)> {
+    vec![
+        ("content-type", "application/json".to_owned()),
+        ("accept", "application/json".to_owned()),
+    ]
+}
+
+/// Returns the schema's text as it stands: models write properties in the schema's order, so it is kept.
+fn verbatim(schema: &Schema) -> &'static RawValue {
+    serde_json::from_str(schema.json).expect("a compiled schema is JSON")
+}
+
+impl Failed {
+    /// Returns a failure that used nothing and asks for no wait.
+    pub(crate) fn new(class: FailureClass, message: impl Into<String>) -> Self {
+        Self {
+            class,
+            message: message.into(),
+            retry_after: None,
+            rejected: false,
+            usage: Usage::default(),
+            served_tier: None,
+        }
+    }
+
+    /// Returns the failure without the key that was sent, should the host have echoed it. What merely looks
+    /// like a key has been taken out before; a key may look like anything.
+    pub(crate) fn without(self, key: Option<&Key>) -> Self {
+        // A shorter one is a placeholder for a host that checks none, and a part of ordinary words.
+        let Some(key) = key.filter(|key| key.reveal().len() >= 6) else {
+            return self;
+        };
+        let message = self.message.replace(key.reveal(), message::REDACTED);
+        Self { message, ..self }
+    }
+}
+
+impl Usage {
+    /// Returns the counts with the slips that providers are known for put right: a cached part is at most the
+    /// whole, and a request without any token is one that was not counted.
+    fn checked(self) -> Self {
+        if self.tokens_in.unwrap_or(0) == 0 && self.tokens_out.unwrap_or(0) == 0 {
+            return Self::default();
+        }
+        let within = |part: Option<u64>| match (part, self.tokens_in) {
+            (Some(part), Some(whole)) => Some(part.min(whole)),
+            (part, _) => part,
+        };
+        Self {
+            tokens_cached: within(self.tokens_cached),
+            tokens_cache_write: within(self.tokens_cache_write),
+            ..self
+        }
+    }
+}

@@ -1,0 +1,286 @@
+//! Do requests have the shape that each dialect wants?
+
+use rig_spec::{
+    ANTHROPIC, Candidate, DEEPSEEK, Enforcement, FIREWORKS, GROK, OPENAI, Policy, Provider,
+    Sampling, Schema, Tier,
+};
+use serde_json::{Value, json};
+
+use super::{Prompt, encode};
+use crate::key::Key;
+use crate::transport::Request;
+
+const SCHEMA: Schema = Schema {
+    name: "summary",
+    json: r#"{"type":"object","properties":{"z":{"type":"string"},"a":{"type":"integer"}}}"#,
+    hash: 0,
+};
+
+const SAMPLING: Sampling = Sampling {
+    temperature: Some(1.5),
+    top_p: Some(0.9),
+    max_output_tokens: Some(512),
+};
+
+const NO_SAMPLING: Sampling = Sampling {
+    temperature: None,
+    top_p: None,
+    max_output_tokens: None,
+};
+
+fn request(
+    provider: &'static Provider,
+    enforcement: Enforcement,
+    sampling: Sampling,
+    tier: Option<Tier>,
+) -> Request {
+    let candidate = Candidate {
+        provider,
+        model: "m-1",
+        capabilities: provider.capabilities,
+        enforcement,
+        price: None,
+    };
+    let policy = Policy {
+        retries: &[],
+        backoff: &[],
+        timeout_ms: 1_000,
+        tier,
+        sampling,
+    };
+    encode(&Prompt {
+        candidate: &candidate,
+        base_url: provider.base_url,
+        key: Key::new("k-1").as_ref(),
+        system: "be \"brief\"",
+        user: "go",
+        schema: Some(&SCHEMA),
+        policy: &policy,
+    })
+}
+
+fn body(request: &Request) -> Value {
+    serde_json::from_slice(&request.body).unwrap()
+}
+
+fn messages() -> Value {
+    json!([{ "role": "system", "content": "be \"brief\"" }, { "role": "user", "content": "go" }])
+}
+
+#[test]
+fn a_chat_request_carries_everything_the_route_declares() {
+    let request = request(&OPENAI, Enforcement::Native, SAMPLING, Some(Tier::Flex));
+    assert_eq!(request.url, "https://api.openai.com/v1/chat/completions");
+    assert_eq!(
+        request.headers,
+        [
+            ("content-type", "application/json".to_owned()),
+            ("accept", "application/json".to_owned()),
+            ("authorization", "Bearer k-1".to_owned()),
+        ]
+    );
+    let schema: Value = serde_json::from_str(SCHEMA.json).unwrap();
+    assert_eq!(
+        body(&request),
+        json!({
+            "model": "m-1",
+            "messages": messages(),
+            "temperature": 1.5,
+            "top_p": 0.9,
+            "max_completion_tokens": 512,
+            "response_format": {
+                "type": "json_schema",
+                "json_schema": { "name": "summary", "strict": true, "schema": schema },
+            },
+            "service_tier": "flex",
+        })
+    );
+}
+
+#[test]
+fn a_chat_request_says_nothing_that_the_route_does_not() {
+    let request = request(&DEEPSEEK, Enforcement::Coached, NO_SAMPLING, None);
+    assert_eq!(request.url, "https://api.deepseek.com/chat/completions");
+    assert_eq!(
+        body(&request),
+        json!({ "model": "m-1", "messages": messages() })
+    );
+}
+
+#[test]
+fn an_anthropic_request_carries_everything_the_route_declares() {
+    let request = request(
+        &ANTHROPIC,
+        Enforcement::Native,
+        SAMPLING,
+        Some(Tier::Standard),
+    );
+    assert_eq!(request.url, "https://api.anthropic.com/v1/messages");
+    assert_eq!(
+        request.headers[2..],
+        [
+            ("anthropic-version", "2023-06-01".to_owned()),
+            ("x-api-key", "k-1".to_owned())
+        ]
+    );
+    let schema: Value = serde_json::from_str(SCHEMA.json).unwrap();
+    assert_eq!(
+        body(&request),
+        json!({
+            "model": "m-1",
+            "max_tokens": 512,
+            "system": "be \"brief\"",
+            "messages": [{ "role": "user", "content": "go" }],
+            "temperature": 1.0,
+            "top_p": 0.9,
+            "output_config": { "format": { "type": "json_schema", "schema": schema } },
+            "service_tier": "standard_only",
+        })
+    );
+}
+
+#[test]
+fn an_anthropic_request_has_a_token_limit_even_if_the_route_has_none() {
+    let request = request(&ANTHROPIC, Enforcement::Coached, NO_SAMPLING, None);
+    assert_eq!(
+        body(&request),
+        json!({
+            "model": "m-1",
+            "max_tokens": 4096,
+            "system": "be \"brief\"",
+            "messages": [{ "role": "user", "content": "go" }],
+        })
+    );
+}
+
+#[test]
+fn a_schema_keeps_its_text_and_key_order() {
+    for provider in [&OPENAI, &ANTHROPIC] {
+        let request = request(provider, Enforcement::Native, NO_SAMPLING, None);
+        let text = String::from_utf8(request.body).unwrap();
+        assert!(text.contains(SCHEMA.json), "{text}");
+    }
+}
+
+/// What is asked of whom, and what a pointer into the body then finds.
+type Case = (
+    &'static Provider,
+    Enforcement,
+    Option<Tier>,
+    &'static str,
+    Option<Value>,
+);
+
+#[test]
+fn hosts_differ_as_their_rows_say() {
+    use Enforcement::{Coached, JsonMode, Native};
+    let strict = "/response_format/json_schema/strict";
+    let format = "/response_format/type";
+    let tier = "/service_tier";
+    let cases: &[Case] = &[
+        (&OPENAI, Native, None, strict, Some(json!(true))),
+        (&GROK, Native, None, strict, Some(json!(true))),
+        (&FIREWORKS, Native, None, strict, None),
+        (&FIREWORKS, Native, None, format, Some(json!("json_schema"))),
+        (
+            &DEEPSEEK,
+            JsonMode,
+            None,
+            format,
+            Some(json!("json_object")),
+        ),
+        (&OPENAI, Coached, None, "/response_format", None),
+        (&ANTHROPIC, JsonMode, None, "/output_config", None),
+        (
+            &OPENAI,
+            Coached,
+            Some(Tier::Standard),
+            tier,
+            Some(json!("default")),
+        ),
+        (
+            &GROK,
+            Coached,
+            Some(Tier::Priority),
+            tier,
+            Some(json!("priority")),
+        ),
+        (&GROK, Coached, Some(Tier::Flex), tier, None),
+        (&DEEPSEEK, Coached, Some(Tier::Priority), tier, None),
+        (&FIREWORKS, Coached, Some(Tier::Standard), tier, None),
+        (
+            &FIREWORKS,
+            Coached,
+            Some(Tier::Priority),
+            tier,
+            Some(json!("priority")),
+        ),
+        (
+            &ANTHROPIC,
+            Coached,
+            Some(Tier::Priority),
+            tier,
+            Some(json!("auto")),
+        ),
+        (&ANTHROPIC, Coached, Some(Tier::Flex), tier, None),
+        (
+            &OPENAI,
+            Coached,
+            None,
+            "/max_completion_tokens",
+            Some(json!(512)),
+        ),
+        (&OPENAI, Coached, None, "/max_tokens", None),
+        (&GROK, Coached, None, "/max_tokens", Some(json!(512))),
+        (&OPENAI, Coached, None, "/stream", None),
+    ];
+    for (provider, enforcement, tier, pointer, expected) in cases {
+        let body = body(&request(provider, *enforcement, SAMPLING, *tier));
+        assert_eq!(
+            body.pointer(pointer),
+            expected.as_ref(),
+            "{} {tier:?} {pointer}",
+            provider.name
+        );
+    }
+}
+
+#[test]
+fn a_host_without_a_key_gets_no_key_header_and_no_empty_turn() {
+    for provider in [&OPENAI, &ANTHROPIC] {
+        let candidate = Candidate {
+            provider,
+            model: "m-1",
+            capabilities: provider.capabilities,
+            enforcement: Enforcement::Native,
+            price: None,
+        };
+        let policy = Policy {
+            retries: &[],
+            backoff: &[],
+            timeout_ms: 1,
+            tier: None,
+            sampling: NO_SAMPLING,
+        };
+        let request = encode(&Prompt {
+            candidate: &candidate,
+            base_url: "http://127.0.0.1:8080/v1",
+            key: None,
+            system: "",
+            user: "go",
+            schema: None,
+            policy: &policy,
+        });
+        let has = |name| request.headers.iter().any(|(header, _)| *header == name);
+        assert!(!has("authorization") && !has("x-api-key"));
+        let body = body(&request);
+        assert_eq!(
+            body["messages"],
+            json!([{ "role": "user", "content": "go" }])
+        );
+        assert_eq!(
+            (body.get("system"), body.get("response_format")),
+            (None, None)
+        );
+    }
+}

@@ -1,0 +1,212 @@
+//! What does a process need to call routes?
+//!
+//! A [`Rig`] holds keys, addresses, the HTTP client, the store and the clock. A process has one by default,
+//! built from the environment at the first call or handed to [`install`].
+
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use crate::access::{Access, Settings};
+use crate::clock::{Clock, SystemClock};
+use crate::error::{ConfigError, Result};
+use crate::store::sqlite::SqliteStore;
+use crate::store::{AttemptRow, Store, StoreError};
+use crate::transport::Transport;
+use crate::transport::http::HttpTransport;
+
+/// Everything that calls stand on. Cloning it is cheap and shares all of it.
+#[derive(Clone)]
+pub struct Rig(Arc<Parts>);
+
+/// Builds a [`Rig`]; what is not said comes from the environment.
+#[derive(Default)]
+#[must_use]
+pub struct RigBuilder {
+    settings: Settings,
+    transport: Option<Box<dyn Transport>>,
+    store: Option<Box<dyn Store>>,
+    clock: Option<Box<dyn Clock>>,
+    telemetry_db: Option<PathBuf>,
+}
+
+/// The process has a default rig already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AlreadyInstalled;
+
+/// What a rig holds.
+pub(crate) struct Parts {
+    pub(crate) access: Access,
+    pub(crate) transport: Box<dyn Transport>,
+    pub(crate) store: Box<dyn Store>,
+    pub(crate) clock: Box<dyn Clock>,
+}
+
+/// Makes a rig the process default.
+///
+/// # Errors
+///
+/// When there is one already, installed or built by an earlier call.
+pub fn install(rig: Rig) -> Result<(), AlreadyInstalled> {
+    DEFAULT.set(rig).map_err(|_| AlreadyInstalled)
+}
+
+/// Returns the process default; the first call builds it from the environment.
+pub(crate) fn process_default() -> Result<Rig> {
+    static BUILDING: Mutex<()> = Mutex::new(());
+    if let Some(rig) = DEFAULT.get() {
+        return Ok(rig.clone());
+    }
+    // Two first calls must not open the store twice.
+    let _turn = BUILDING.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(rig) = DEFAULT.get() {
+        return Ok(rig.clone());
+    }
+    let rig = Rig::builder().build()?;
+    Ok(DEFAULT.get_or_init(|| rig).clone())
+}
+
+static DEFAULT: OnceLock<Rig> = OnceLock::new();
+
+const TELEMETRY_DB: &str = ".modelrig/telemetry.db";
+const TELEMETRY_DB_ENV: &str = "MODELRIG_TELEMETRY_DB";
+
+impl Rig {
+    /// Returns a builder.
+    pub fn builder() -> RigBuilder {
+        RigBuilder::default()
+    }
+
+    /// Waits until the rows of everything done so far are durable.
+    ///
+    /// # Errors
+    ///
+    /// When the store failed to keep them.
+    pub async fn flush(&self) -> Result<(), StoreError> {
+        self.0.store.flush().await
+    }
+
+    /// Gives up this handle and waits until the rows of everything done so far are durable. A process calls
+    /// it before it ends.
+    ///
+    /// # Errors
+    ///
+    /// When the store failed to keep them.
+    pub async fn close(self) -> Result<(), StoreError> {
+        self.flush().await
+    }
+
+    /// Returns the rows of a run, in the order of the attempts.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub async fn attempts(&self, run_id: &str) -> Result<Vec<AttemptRow>, StoreError> {
+        self.0.store.attempts(run_id).await
+    }
+
+    pub(crate) fn parts(&self) -> &Parts {
+        &self.0
+    }
+}
+
+impl RigBuilder {
+    /// Sets the key of a provider, in place of its environment variable. The name is the one in routes.
+    pub fn key(mut self, provider: impl Into<String>, key: impl Into<String>) -> Self {
+        self.settings.keys.insert(provider.into(), key.into());
+        self
+    }
+
+    /// Sets the address of a provider, in place of its environment variable and its public address.
+    pub fn base_url(mut self, provider: impl Into<String>, url: impl Into<String>) -> Self {
+        self.settings.base_urls.insert(provider.into(), url.into());
+        self
+    }
+
+    /// Sets what sends requests, in place of HTTP.
+    pub fn transport(mut self, transport: impl Transport + 'static) -> Self {
+        self.transport = Some(Box::new(transport));
+        self
+    }
+
+    /// Sets what keeps rows, in place of the telemetry database.
+    pub fn store(mut self, store: impl Store + 'static) -> Self {
+        self.store = Some(Box::new(store));
+        self
+    }
+
+    /// Sets what tells the time and waits, in place of the machine's clock.
+    pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
+        self.clock = Some(Box::new(clock));
+        self
+    }
+
+    /// Sets where the telemetry database is, in place of `MODELRIG_TELEMETRY_DB` and
+    /// `.modelrig/telemetry.db`. Its folder is created.
+    pub fn telemetry_db(mut self, path: impl Into<PathBuf>) -> Self {
+        self.telemetry_db = Some(path.into());
+        self
+    }
+
+    /// Leaves the environment alone: keys, addresses and the database's place are those that the builder was
+    /// told, or the defaults.
+    pub fn ignore_env(mut self) -> Self {
+        self.settings.ignore_env = true;
+        self
+    }
+
+    /// Builds the rig.
+    ///
+    /// # Errors
+    ///
+    /// `Config` when the telemetry database cannot be opened, or the HTTP client not be set up.
+    pub fn build(self) -> Result<Rig> {
+        let store = match self.store {
+            Some(store) => store,
+            None => {
+                let named = || {
+                    self.settings
+                        .variable_os(TELEMETRY_DB_ENV)
+                        .map(PathBuf::from)
+                };
+                let path = self.telemetry_db.or_else(named);
+                Box::new(open(&path.unwrap_or_else(|| TELEMETRY_DB.into()))?)
+            }
+        };
+        let transport = match self.transport {
+            Some(transport) => transport,
+            None => Box::new(HttpTransport::new().map_err(ConfigError::Transport)?),
+        };
+        Ok(Rig(Arc::new(Parts {
+            access: Access::new(self.settings),
+            transport,
+            store,
+            clock: self.clock.unwrap_or_else(|| Box::new(SystemClock::new())),
+        })))
+    }
+}
+
+impl fmt::Debug for Rig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Rig(…)")
+    }
+}
+
+impl fmt::Display for AlreadyInstalled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the process has a default rig already; install one before the first call")
+    }
+}
+
+impl std::error::Error for AlreadyInstalled {}
+
+fn open(path: &Path) -> Result<SqliteStore, StoreError> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(|error| StoreError::Unavailable {
+            location: path.display().to_string(),
+            reason: error.to_string(),
+        })?;
+    }
+    SqliteStore::open(path)
+}

@@ -1,0 +1,92 @@
+//! What is stored of an attempt?
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use rig_spec::{FailureClass, Tier, Usd};
+
+/// One attempt: one dispatch, one row of the table `inferences`.
+///
+/// Token counts that the provider did not report are `None`, never 0.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AttemptRow {
+    /// The attempt's id (UUID v7); equals `RunMeta::inference_id` of the attempt that served.
+    pub id: String,
+    /// When it was dispatched, in milliseconds since 1970 (UTC).
+    pub ts_ms: i64,
+    /// The run it belongs to (UUID v7).
+    pub run_id: String,
+    /// The route.
+    pub route: Cow<'static, str>,
+    /// The route's version.
+    pub route_version: u32,
+    /// The provider.
+    pub provider: Cow<'static, str>,
+    /// The model that was asked for.
+    pub model: Cow<'static, str>,
+    /// The tier that was asked for.
+    pub requested_tier: Option<Tier>,
+    /// The tier that served, as the provider names it.
+    pub served_tier: Option<String>,
+    /// The whole input, in tokens.
+    pub tokens_in: Option<u64>,
+    /// The output, reasoning included, in tokens.
+    pub tokens_out: Option<u64>,
+    /// The part of `tokens_in` that was read from a cache.
+    pub tokens_cached: Option<u64>,
+    /// The part of `tokens_in` that was written to a cache.
+    pub tokens_cache_write: Option<u64>,
+    /// What the attempt cost; zero where usage or price are unknown.
+    pub cost: Usd,
+    /// Whether the cost is zero because no price is known.
+    pub pricing_missing: bool,
+    /// From dispatch to the last byte, in milliseconds.
+    pub latency_ms: u64,
+    /// From dispatch to the response's head, in milliseconds.
+    pub ttfb_ms: Option<u64>,
+    /// Why it failed; `None` for a conformant answer.
+    pub failure: Option<RowFailure>,
+    /// Its place in the run, from 1.
+    pub attempt: u32,
+    /// The caller's tags.
+    pub tags: BTreeMap<String, String>,
+    /// The variant that served; `None` for the route itself.
+    pub served_variant: Option<Cow<'static, str>>,
+    /// `provider/model` that repaired, on rows of the repair rung.
+    pub repaired_by: Option<String>,
+    /// The caller's cache key or handle.
+    pub cache_key: Option<String>,
+    /// A fingerprint of the prompt's constant head.
+    pub prefix_fingerprint: Option<String>,
+    /// `ladder` or `raw`.
+    pub lane: Cow<'static, str>,
+}
+
+/// Why an attempt has no conformant answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RowFailure {
+    /// It failed.
+    Class(FailureClass),
+    /// Its caller went away. No call ever ends with this.
+    Cancelled,
+}
+
+impl RowFailure {
+    /// Returns the serialized name, as it stands in the column `failure_class`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Class(class) => class.name(),
+            Self::Cancelled => "cancelled",
+        }
+    }
+
+    /// Returns the value of a serialized name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "cancelled" => Some(Self::Cancelled),
+            other => FailureClass::from_name(other).map(Self::Class),
+        }
+    }
+}

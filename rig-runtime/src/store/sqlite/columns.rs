@@ -1,0 +1,123 @@
+//! How does a row become columns, and columns a row?
+
+use std::borrow::Cow;
+
+use rig_spec::{Tier, Usd};
+use rusqlite::types::Type;
+use rusqlite::{Connection, Row, Statement, named_params};
+
+use super::super::{AttemptRow, RowFailure};
+
+/// Inserts a row; one that is there already stays as it is.
+pub(super) const INSERT: &str = "
+    INSERT INTO inferences (
+        id, ts, run_id, route, route_version, provider, model, requested_tier, served_tier,
+        tokens_in, tokens_out, tokens_cached, tokens_cache_write, cost_nanousd, pricing_missing,
+        latency_ms, ttfb_ms, failure_class, attempt, tags, served_variant, repaired_by, cache_key,
+        prefix_fingerprint, lane
+    ) VALUES (
+        :id, :ts, :run_id, :route, :route_version, :provider, :model, :requested_tier, :served_tier,
+        :tokens_in, :tokens_out, :tokens_cached, :tokens_cache_write, :cost_nanousd, :pricing_missing,
+        :latency_ms, :ttfb_ms, :failure_class, :attempt, :tags, :served_variant, :repaired_by, :cache_key,
+        :prefix_fingerprint, :lane
+    ) ON CONFLICT (id) DO NOTHING";
+
+/// Executes [`INSERT`] for a row.
+pub(super) fn insert(statement: &mut Statement<'_>, row: &AttemptRow) -> rusqlite::Result<()> {
+    let tags = serde_json::to_string(&row.tags).expect("a map of strings can be written as JSON");
+    statement.execute(named_params! {
+        ":id": row.id,
+        ":ts": row.ts_ms,
+        ":run_id": row.run_id,
+        ":route": row.route,
+        ":route_version": row.route_version,
+        ":provider": row.provider,
+        ":model": row.model,
+        ":requested_tier": row.requested_tier.map(Tier::name),
+        ":served_tier": row.served_tier,
+        ":tokens_in": row.tokens_in.map(signed),
+        ":tokens_out": row.tokens_out.map(signed),
+        ":tokens_cached": row.tokens_cached.map(signed),
+        ":tokens_cache_write": row.tokens_cache_write.map(signed),
+        ":cost_nanousd": signed(row.cost.as_nanos()),
+        ":pricing_missing": row.pricing_missing,
+        ":latency_ms": signed(row.latency_ms),
+        ":ttfb_ms": row.ttfb_ms.map(signed),
+        ":failure_class": row.failure.map(RowFailure::name),
+        ":attempt": row.attempt,
+        ":tags": tags,
+        ":served_variant": row.served_variant,
+        ":repaired_by": row.repaired_by,
+        ":cache_key": row.cache_key,
+        ":prefix_fingerprint": row.prefix_fingerprint,
+        ":lane": row.lane,
+    })?;
+    Ok(())
+}
+
+/// Returns the rows of a run, in the order of `attempt`.
+pub(super) fn of_run(connection: &Connection, run_id: &str) -> rusqlite::Result<Vec<AttemptRow>> {
+    let mut select = connection
+        .prepare_cached("SELECT * FROM inferences WHERE run_id = ?1 ORDER BY attempt, rowid")?;
+    select.query_map([run_id], read)?.collect()
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<AttemptRow> {
+    let unsigned = |column| -> rusqlite::Result<Option<u64>> {
+        Ok(row
+            .get::<_, Option<i64>>(column)?
+            .map(|count| u64::try_from(count).unwrap_or(0)))
+    };
+    let owned = |column| row.get::<_, String>(column).map(Cow::Owned);
+    Ok(AttemptRow {
+        id: row.get("id")?,
+        ts_ms: row.get("ts")?,
+        run_id: row.get("run_id")?,
+        route: owned("route")?,
+        route_version: row.get("route_version")?,
+        provider: owned("provider")?,
+        model: owned("model")?,
+        requested_tier: named(row, "requested_tier", |name| {
+            Tier::ALL.into_iter().find(|tier| tier.name() == name)
+        })?,
+        served_tier: row.get("served_tier")?,
+        tokens_in: unsigned("tokens_in")?,
+        tokens_out: unsigned("tokens_out")?,
+        tokens_cached: unsigned("tokens_cached")?,
+        tokens_cache_write: unsigned("tokens_cache_write")?,
+        cost: Usd::nanos(unsigned("cost_nanousd")?.unwrap_or(0)),
+        pricing_missing: row.get("pricing_missing")?,
+        latency_ms: unsigned("latency_ms")?.unwrap_or(0),
+        ttfb_ms: unsigned("ttfb_ms")?,
+        failure: named(row, "failure_class", RowFailure::from_name)?,
+        attempt: row.get("attempt")?,
+        tags: named(row, "tags", |json| serde_json::from_str(json).ok())?.unwrap_or_default(),
+        served_variant: row
+            .get::<_, Option<String>>("served_variant")?
+            .map(Cow::Owned),
+        repaired_by: row.get("repaired_by")?,
+        cache_key: row.get("cache_key")?,
+        prefix_fingerprint: row.get("prefix_fingerprint")?,
+        lane: owned("lane")?,
+    })
+}
+
+/// Reads a text column that only some texts are good for.
+fn named<T>(
+    row: &Row<'_>,
+    column: &str,
+    read: impl FnOnce(&str) -> Option<T>,
+) -> rusqlite::Result<Option<T>> {
+    let Some(text) = row.get::<_, Option<String>>(column)? else {
+        return Ok(None);
+    };
+    let unknown = || format!("the column `{column}` holds an unknown value").into();
+    read(&text)
+        .map(Some)
+        .ok_or_else(|| rusqlite::Error::FromSqlConversionFailure(0, Type::Text, unknown()))
+}
+
+/// SQLite's integers are signed; no real count comes near the end.
+fn signed(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}

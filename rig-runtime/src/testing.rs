@@ -1,0 +1,351 @@
+//! How is a route tested without network, keys, files and waiting?
+//!
+//! A [`ScriptedTransport`] answers what is asked, a [`ManualClock`] lets no time pass but what somebody
+//! waits for, and a [`MemoryStore`] keeps the rows. The ladder in between is the real one.
+//!
+//! ```
+//! # use rig_runtime as rig;
+//! use rig::Rig;
+//! use rig::testing::{ManualClock, MemoryStore, Scripted, ScriptedTransport};
+//!
+//! let clock = ManualClock::new();
+//! let transport = ScriptedTransport::new(&clock);
+//! transport.push(Scripted::status(503, "overloaded"));
+//! transport.push(Scripted::chat(r#"{"answer": "ok"}"#));
+//! let rig = Rig::builder()
+//!     .ignore_env()
+//!     .key("openai", "test-key")
+//!     .transport(transport.clone())
+//!     .store(MemoryStore::default())
+//!     .clock(clock.clone())
+//!     .build()
+//!     .expect("nothing is opened");
+//! # let _ = rig;
+//! ```
+
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::clock::Clock;
+use crate::transport::{Body, BoxFuture, Headers, Request, Response, Transport, TransportError};
+
+pub use crate::store::memory::MemoryStore;
+
+/// A clock that moves only when somebody waits.
+///
+/// Of everything that waits on it, the shortest wait ends first, and the time jumps to its end. Cloning it
+/// gives another handle on the same time.
+#[derive(Clone, Debug, Default)]
+pub struct ManualClock(Arc<Mutex<Time>>);
+
+#[derive(Debug, Default)]
+struct Time {
+    now: Duration,
+    /// When the waits under way end; a wait is known by its number.
+    waiting: Vec<(u64, Duration)>,
+    /// How often a wait has begun or ended; also the number of the last wait.
+    changes: u64,
+    waits: Vec<Duration>,
+}
+
+/// Answers requests from a script, in order. Cloning it gives another handle on the same script.
+#[derive(Clone)]
+pub struct ScriptedTransport {
+    clock: ManualClock,
+    script: Arc<Mutex<Script>>,
+}
+
+#[derive(Default)]
+struct Script {
+    replies: VecDeque<Scripted>,
+    requests: Vec<Request>,
+}
+
+/// One answer of a [`ScriptedTransport`].
+#[derive(Clone, Debug)]
+pub struct Scripted {
+    status: u16,
+    headers: Vec<(String, String)>,
+    body: Vec<u8>,
+    head_after: Duration,
+    body_after: Duration,
+    fault: Option<TransportError>,
+}
+
+impl ManualClock {
+    /// When its time begins: 2026-01-01 00:00:00 UTC.
+    const START: Duration = Duration::from_secs(1_767_225_600);
+
+    /// Returns a clock that stands at 2026-01-01 00:00:00 UTC.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Moves the time on.
+    pub fn advance(&self, by: Duration) {
+        self.time().now += by;
+    }
+
+    /// Returns the waits that ran to their end, in order: backoffs, and timeouts that fired.
+    #[must_use]
+    pub fn waits(&self) -> Vec<Duration> {
+        self.time().waits.clone()
+    }
+
+    fn time(&self) -> MutexGuard<'_, Time> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits without a trace in [`ManualClock::waits`].
+    async fn pass(&self, duration: Duration) {
+        if duration.is_zero() {
+            return;
+        }
+        let mut wait = Wait {
+            clock: self,
+            duration,
+            begun: None,
+        };
+        poll_fn(|cx| wait.poll(cx)).await;
+    }
+}
+
+/// A wait under way; dropping it ends it.
+struct Wait<'a> {
+    clock: &'a ManualClock,
+    duration: Duration,
+    begun: Option<Begun>,
+}
+
+#[derive(Clone, Copy)]
+struct Begun {
+    number: u64,
+    end: Duration,
+    /// The changes that this wait had seen when it was last polled.
+    seen: u64,
+}
+
+impl Wait<'_> {
+    /// Lets the time jump only if nothing has changed since the last poll, so that everything which waits at
+    /// this moment is known before the shortest wait ends.
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let mut time = self.clock.time();
+        let Some(begun) = &mut self.begun else {
+            let end = time.now + self.duration;
+            time.changes += 1;
+            let number = time.changes;
+            time.waiting.push((number, end));
+            self.begun = Some(Begun {
+                number,
+                end,
+                seen: number,
+            });
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        };
+        let is_quiet = begun.seen == time.changes;
+        let is_shortest = time.waiting.iter().all(|(_, end)| begun.end <= *end);
+        if begun.end > time.now && !(is_quiet && is_shortest) {
+            begun.seen = time.changes;
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        time.now = time.now.max(begun.end);
+        Poll::Ready(())
+    }
+}
+
+impl Drop for Wait<'_> {
+    fn drop(&mut self) {
+        if let Some(begun) = self.begun {
+            let mut time = self.clock.time();
+            time.changes += 1;
+            time.waiting.retain(|(number, _)| *number != begun.number);
+        }
+    }
+}
+
+impl Clock for ManualClock {
+    fn wall(&self) -> Duration {
+        Self::START + self.monotonic()
+    }
+
+    fn monotonic(&self) -> Duration {
+        self.time().now
+    }
+
+    fn sleep(&self, duration: Duration) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            self.pass(duration).await;
+            self.time().waits.push(duration);
+        })
+    }
+}
+
+impl ScriptedTransport {
+    /// Returns a transport without replies, whose delays pass on this clock.
+    #[must_use]
+    pub fn new(clock: &ManualClock) -> Self {
+        Self {
+            clock: clock.clone(),
+            script: Arc::default(),
+        }
+    }
+
+    /// Adds a reply to the end of the script. A request that finds the script empty fails.
+    pub fn push(&self, reply: Scripted) {
+        self.script().replies.push_back(reply);
+    }
+
+    /// Returns the requests so far, in order.
+    #[must_use]
+    pub fn requests(&self) -> Vec<Request> {
+        self.script().requests.iter().map(copy).collect()
+    }
+
+    fn script(&self) -> MutexGuard<'_, Script> {
+        self.script.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Transport for ScriptedTransport {
+    fn send(&self, request: Request) -> BoxFuture<'_, Result<Response, TransportError>> {
+        Box::pin(async move {
+            let reply = {
+                let mut script = self.script();
+                script.requests.push(request);
+                script.replies.pop_front()
+            };
+            let Some(reply) = reply else {
+                let message = "the script has no reply left".to_owned();
+                return Err(TransportError { message });
+            };
+            self.clock.pass(reply.head_after).await;
+            if let Some(fault) = reply.fault {
+                return Err(fault);
+            }
+            Ok(Response {
+                status: reply.status,
+                headers: Headers::new(reply.headers),
+                body: Box::new(ScriptedBody {
+                    clock: self.clock.clone(),
+                    after: reply.body_after,
+                    body: Some(reply.body),
+                }),
+            })
+        })
+    }
+}
+
+impl Scripted {
+    /// Replies with a status and a body.
+    #[must_use]
+    pub fn status(status: u16, body: impl Into<Vec<u8>>) -> Self {
+        Self {
+            status,
+            headers: Vec::new(),
+            body: body.into(),
+            head_after: Duration::ZERO,
+            body_after: Duration::ZERO,
+            fault: None,
+        }
+    }
+
+    /// Replies with 200 and this answer, as the OpenAI chat dialect writes it; it used 100 tokens in and 20
+    /// out.
+    #[must_use]
+    pub fn chat(answer: &str) -> Self {
+        Self::status(200, chat_completion(answer, "stop", 100, 20))
+    }
+
+    /// Fails without a response.
+    #[must_use]
+    pub fn fault(message: impl Into<String>) -> Self {
+        let fault = TransportError {
+            message: message.into(),
+        };
+        Self {
+            fault: Some(fault),
+            ..Self::status(0, "")
+        }
+    }
+
+    /// Adds a header.
+    #[must_use]
+    pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.headers.push((name.into(), value.into()));
+        self
+    }
+
+    /// Lets this much time pass before the head, or the fault.
+    #[must_use]
+    pub fn after(mut self, delay: Duration) -> Self {
+        self.head_after = delay;
+        self
+    }
+
+    /// Lets this much time pass between head and body.
+    #[must_use]
+    pub fn body_after(mut self, delay: Duration) -> Self {
+        self.body_after = delay;
+        self
+    }
+}
+
+/// Returns a response body of the OpenAI chat dialect.
+#[must_use]
+pub fn chat_completion(
+    answer: &str,
+    finish_reason: &str,
+    tokens_in: u64,
+    tokens_out: u64,
+) -> String {
+    json!({
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "model": "scripted",
+        "choices": [{
+            "index": 0,
+            "message": { "role": "assistant", "content": answer },
+            "finish_reason": finish_reason,
+        }],
+        "usage": {
+            "prompt_tokens": tokens_in,
+            "completion_tokens": tokens_out,
+            "total_tokens": tokens_in + tokens_out,
+        },
+    })
+    .to_string()
+}
+
+struct ScriptedBody {
+    clock: ManualClock,
+    after: Duration,
+    body: Option<Vec<u8>>,
+}
+
+impl Body for ScriptedBody {
+    fn chunk(&mut self) -> BoxFuture<'_, Result<Option<Vec<u8>>, TransportError>> {
+        Box::pin(async move {
+            let body = self.body.take();
+            if body.is_some() {
+                self.clock.pass(self.after).await;
+            }
+            Ok(body)
+        })
+    }
+}
+
+fn copy(request: &Request) -> Request {
+    Request {
+        url: request.url.clone(),
+        headers: request.headers.clone(),
+        body: request.body.clone(),
+    }
+}

@@ -1,0 +1,94 @@
+//! How does a request reach a provider?
+//!
+//! The only module that opens a connection is `transport::http`. Everything else sees the types of this file,
+//! so a test answers requests from a script.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+
+pub mod http;
+
+/// A boxed future, as the edge traits return them.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// One HTTP `POST` to a provider.
+pub struct Request {
+    /// The whole address.
+    pub url: String,
+    /// Header names in lower case, and their values. Values may hold a key.
+    pub headers: Vec<(&'static str, String)>,
+    /// The body.
+    pub body: Vec<u8>,
+}
+
+/// The head of an HTTP response, and a body still to be read.
+pub struct Response {
+    /// The HTTP status.
+    pub status: u16,
+    /// The headers.
+    pub headers: Headers,
+    /// The body.
+    pub body: Box<dyn Body>,
+}
+
+/// Response headers, looked up without regard to case.
+#[derive(Clone, Debug, Default)]
+pub struct Headers(Vec<(String, String)>);
+
+/// A response body that arrives in pieces.
+pub trait Body: Send {
+    /// Returns the next piece, or `None` after the last.
+    fn chunk(&mut self) -> BoxFuture<'_, Result<Option<Vec<u8>>, TransportError>>;
+}
+
+/// Sends requests. Never retries.
+pub trait Transport: Send + Sync {
+    /// Sends one request and returns when the response's head has arrived.
+    fn send(&self, request: Request) -> BoxFuture<'_, Result<Response, TransportError>>;
+}
+
+/// Why no (whole) response arrived. The text never holds a key, a prompt or an output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TransportError {
+    /// What happened, e.g. `connection refused`.
+    pub message: String,
+}
+
+impl Headers {
+    /// Returns headers of these names and values.
+    #[must_use]
+    pub fn new(pairs: Vec<(String, String)>) -> Self {
+        Self(pairs)
+    }
+
+    /// Returns the first value of a header.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&str> {
+        let found = self
+            .0
+            .iter()
+            .find(|(key, _)| key.eq_ignore_ascii_case(name));
+        found.map(|(_, value)| value.as_str())
+    }
+}
+
+impl fmt::Debug for Request {
+    /// Shows the address, the header names and the body's length, and no value of either.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.headers.iter().map(|(name, _)| name).collect();
+        f.debug_struct("Request")
+            .field("url", &self.url)
+            .field("headers", &names)
+            .field("body_bytes", &self.body.len())
+            .finish()
+    }
+}
+
+impl fmt::Display for TransportError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for TransportError {}
