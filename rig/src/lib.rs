@@ -1,0 +1,46 @@
+//! Makes an LLM call as dependable as a function call.
+//!
+//! A *route* is a YAML file: a prompt, a JSON Schema for the answer, the candidate models, and a policy for
+//! everything that goes wrong. It is checked when your crate is compiled and bound to a function:
+//!
+//! ```ignore
+//! #[rig::route("summarize")]
+//! pub async fn summarize(input: SummarizeInput) -> rig::Result<Summary>;
+//!
+//! let summary = summarize(SummarizeInput { ticket }).await?;
+//! ```
+//!
+//! - [`route`] binds a function to a compiled route; awaiting it gives the output.
+//! - [`Call`] is what the function returns: `call.tag(…)`, `call.variant(…)`, `call.on(&rig)`, and
+//!   `call.run().await` for the output with its [`RunMeta`].
+//! - [`Rig`] holds keys, addresses, the store and the clock. Without one, the first call builds the process
+//!   default from the environment; [`install`] sets it.
+//! - [`Error`] says why there is no output: [`ConfigError`] before anything was dispatched, [`Failure`] after
+//!   the ladder. [`failures`] explains every [`FailureClass`].
+//! - [`testing`] has what a test needs: no network, no keys, no files, no waiting.
+
+pub mod failures;
+
+pub use rig_macros::route;
+pub use rig_runtime::{
+    AlreadyInstalled, AttemptCounts, Call, Clock, ConfigError, Error, Failure, NoVariant, Result,
+    Rig, RigBuilder, Run, RunMeta, Store, Transport, install, store, testing, transport,
+};
+pub use rig_spec::{FailureClass, Tier, Usd};
+
+/// The door for generated code. Not for use by hand, and not covered by version compatibility.
+#[doc(hidden)]
+pub mod __private {
+    pub use rig_runtime::{
+        Output, RouteVariant, Scalar, ScalarEnum, assert_schema, call, deserialize_scalar, present,
+        serialize_scalar,
+    };
+    pub use rig_spec::{
+        ANTHROPIC, Backoff, Candidate, Capabilities, Capability, DEEPINFRA, DEEPSEEK, Dialect,
+        Enforcement, FIREWORKS, FailureClass, GROK, NativeSchema, OPENAI, PROVIDERS, Plan, Policy,
+        Price, Provider, Repair, Route, Sampling, Schema, Segment, Template, Tier, TokenLimitKey,
+        Usd, UsdPerMtok, Variant,
+    };
+    pub use serde::{self, Deserialize, Serialize};
+    pub use serde_json::{self, Value};
+}
