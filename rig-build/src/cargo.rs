@@ -6,9 +6,10 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use crate::compile::{Compilation, CompiledRoute, compile_to};
+use crate::compile::{Compilation, CompiledRoute};
 use crate::diagnostic::Severity;
 use crate::files::slashes;
+use crate::output::compile_to;
 
 /// Compiles the routes of a directory; to be called from `build.rs`.
 ///
@@ -129,12 +130,16 @@ fn watch(compilation: &Compilation) -> String {
     out
 }
 
-/// A cargo warning is one line, so that a finding becomes one per line.
+/// A cargo warning is one line, so that a finding becomes one per line; cargo writes `warning: ` before each.
 fn warn(out: &mut String, text: &str) {
-    for line in text.lines() {
-        let line = line
-            .strip_prefix("warning")
-            .map_or(line, |rest| rest.trim_start_matches(": "));
+    let plain = match text
+        .strip_prefix("warning[")
+        .and_then(|rest| rest.split_once("]: "))
+    {
+        Some((code, rest)) => format!("[{code}] {rest}"),
+        None => text.to_owned(),
+    };
+    for line in plain.lines() {
         let written = writeln!(out, "cargo::warning={line}");
         debug_assert!(written.is_ok(), "writing to a string cannot fail");
     }

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::ast;
-use crate::check::{self, input_fields};
+use crate::check::{self, Checked, input_fields};
 use crate::diagnostic::{Diagnostic, Severity, Sink};
 use crate::emit;
 use crate::files::Files;
@@ -42,9 +42,11 @@ pub struct CompiledRoute {
     /// The generated module; `None` where there are errors.
     pub module: Option<String>,
     /// The types alone, where prompt and schema are good.
-    types: Option<String>,
-    docs: String,
-    output: Option<String>,
+    pub(crate) types: Option<String>,
+    /// What the documentation of the route's function says.
+    pub(crate) docs: String,
+    /// The output type's name; `None` for any JSON value, and where the schema is broken.
+    pub(crate) output: Option<String>,
 }
 
 /// A finding, rendered.
@@ -133,75 +135,6 @@ pub fn compile_dir(dir: &Path, shown: &str) -> Compilation {
         directory: rendered(sink, &files),
         watched,
     }
-}
-
-/// Compiles a directory of routes into `out`, and touches only the files that change.
-///
-/// `shown` is the directory's path as messages say it. This is what `compile` does, for tests and tools.
-///
-/// # Errors
-///
-/// Returns what the system says when `out` cannot be written. A fault in a route is no error: it is in the
-/// returned [`Compilation`].
-pub fn compile_to(dir: &Path, shown: &str, out: &Path) -> io::Result<Compilation> {
-    let compilation = compile_dir(dir, shown);
-    std::fs::create_dir_all(out)?;
-    let mut wanted = BTreeSet::new();
-    let mut index = String::new();
-    for route in &compilation.routes {
-        let mut write = |kind: &str, text: &str| {
-            let name = format!("{}.{kind}", route.name);
-            let result = write_changed(&out.join(&name), text);
-            wanted.insert(name);
-            result
-        };
-        match &route.module {
-            Some(module) => {
-                write("rs", module)?;
-                write("md", &route.docs)?;
-            }
-            None => {
-                if let Some(types) = &route.types {
-                    write("types.rs", types)?;
-                }
-                let errors = route
-                    .findings
-                    .iter()
-                    .filter(|finding| finding.severity == Severity::Error);
-                let texts: Vec<_> = errors.map(|finding| finding.text.as_str()).collect();
-                write("err", &texts.join(RECORD_SEPARATOR))?;
-            }
-        }
-        let output = route
-            .output
-            .as_deref()
-            .unwrap_or(if route.is_broken() { "" } else { "-" });
-        index += &format!("{}\t{output}\n", route.name);
-    }
-    write_changed(&out.join(INDEX), &index)?;
-    wanted.insert(INDEX.to_owned());
-    for entry in std::fs::read_dir(out)? {
-        let entry = entry?;
-        if !wanted.contains(entry.file_name().to_string_lossy().as_ref())
-            && entry.file_type()?.is_file()
-        {
-            std::fs::remove_file(entry.path())?;
-        }
-    }
-    Ok(compilation)
-}
-
-/// Stands between the findings of an `.err` file. `rig-macros` splits at it.
-const RECORD_SEPARATOR: &str = "\u{1e}";
-
-/// One line per route: its name, a tab, and its output type (`-` for any JSON value, nothing where unknown).
-const INDEX: &str = "routes.index";
-
-fn write_changed(path: &Path, text: &str) -> io::Result<()> {
-    if std::fs::read(path).is_ok_and(|old| old == text.as_bytes()) {
-        return Ok(());
-    }
-    std::fs::write(path, text)
 }
 
 /// Returns the names of the route files of a directory, sorted.
@@ -307,6 +240,7 @@ fn finish(
         .route
         .as_ref()
         .and_then(|route| check::checked(route, &sink));
+    let variants = variant_names(read.route.as_ref(), checked.as_ref());
     let input = read.route.as_ref().and_then(|route| route.prompt.as_ref());
     let input = input.map(|prompt| input_fields(&prompt.variables.value));
     let source = input
@@ -317,6 +251,7 @@ fn finish(
             input_name: &input_name,
             input,
             output: output.as_ref().map(|(types, hash)| (types, *hash)),
+            variants: &variants,
         });
     let (module, types) = match (&checked, &source) {
         (Some(checked), Some(source)) => (Some(emit::module(checked, source)), None),
@@ -353,6 +288,30 @@ fn schema_types(route: &Route, input_name: &str, sink: &mut Sink) -> Option<Opti
             )))
         }
     }
+}
+
+/// Returns the variants that a call can name; of a broken route all that it declares, so that callers do not cascade.
+fn variant_names<'a>(route: Option<&'a Route>, checked: Option<&'a Checked>) -> Vec<&'a str> {
+    if let Some(checked) = checked {
+        return checked
+            .variants
+            .iter()
+            .map(|(name, _)| name.as_str())
+            .collect();
+    }
+    let declared = route
+        .map(|route| route.variants.as_slice())
+        .unwrap_or_default();
+    let mut names: Vec<&str> = Vec::new();
+    for name in declared.iter().filter_map(|variant| variant.name.as_ref()) {
+        if names
+            .iter()
+            .all(|known| pascal(known) != pascal(&name.value))
+        {
+            names.push(&name.value);
+        }
+    }
+    names
 }
 
 /// Finds the name in a file that is no YAML, so that the finding still reaches the function that binds it.

@@ -23,6 +23,7 @@ mod json;
 mod lower;
 mod names;
 mod node;
+mod output;
 mod project;
 mod schema;
 mod source;
@@ -30,5 +31,6 @@ mod template;
 mod yaml;
 
 pub use cargo::compile;
-pub use compile::{Compilation, CompiledRoute, Finding, compile_dir, compile_to};
+pub use compile::{Compilation, CompiledRoute, Finding, compile_dir};
 pub use diagnostic::Severity;
+pub use output::compile_to;

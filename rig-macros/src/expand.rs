@@ -1,8 +1,9 @@
 //! What stands in the place of the function?
 
 use proc_macro2::TokenStream;
-use quote::quote;
-use syn::{Ident, Path};
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{Ident, Path, Type};
 
 use crate::compiled::{Compiled, Found};
 use crate::signature::{Arguments, Function, compile_error, plain_name};
@@ -49,17 +50,30 @@ fn good(
     let docs = compiled.path(&format!("{route}.md"));
     let module = module(compiled, &format!("{route}.rs"), route, root, function);
     let exports = exports(function, typed);
+    let same_schema = same_schema(root, name, output);
     quote! {
         #(#attributes)*
         #[doc = ""]
         #[doc = ::core::include_str!(#docs)]
         #visibility fn #name(input: #input) -> #root::Call<#output, #name::Variant> {
-            const { #root::__private::assert_schema::<#output>(&#name::ROUTE) };
             #root::__private::call(&#name::ROUTE, input)
         }
+        #same_schema
         #exports
         #module
     }
+}
+
+/// Fails to compile, at the output type, where that has another schema than the route. It is an item, since what
+/// stands in a function is not evaluated by `cargo check`.
+fn same_schema(root: &Path, name: &Ident, output: &Type) -> TokenStream {
+    let at = output.span();
+    let root = quote!(#root).into_iter().map(|mut token| {
+        token.set_span(at);
+        token
+    });
+    let root: TokenStream = root.collect();
+    quote_spanned!(at=> const _: () = #root::__private::assert_schema::<#output>(&#name::ROUTE);)
 }
 
 /// Raises every finding, and keeps the types so that the rest of the crate is still checked.
@@ -98,7 +112,7 @@ fn broken(
     quote! {
         #errors
         #(#attributes)*
-        #visibility fn #name(_: #input) -> #root::Call<#output> {
+        #visibility fn #name(_: #input) -> #root::Call<#output, #name::Variant> {
             ::core::unreachable!("the route does not compile")
         }
         #exports
@@ -107,7 +121,7 @@ fn broken(
 }
 
 /// The module that holds what was generated. Its one `allow` is for what no care in the generator can know: which
-/// fields a binary reads, and how the author's names read together.
+/// fields a binary reads, and how the author's names and words read together.
 fn module(
     compiled: &Compiled,
     file: &str,
@@ -123,8 +137,9 @@ fn module(
     quote! {
         #[doc = #docs]
         #[allow(
-            dead_code, unreachable_pub, uncommon_codepoints, unused_qualifications,
-            clippy::enum_variant_names, clippy::struct_field_names, clippy::module_name_repetitions
+            dead_code, unreachable_pub, unused_qualifications,
+            clippy::doc_markdown, clippy::enum_variant_names, clippy::module_name_repetitions,
+            clippy::pub_underscore_fields, clippy::struct_field_names
         )]
         #visibility mod #name {
             use #root::__private as __rig;

@@ -29,21 +29,26 @@ pub(crate) struct Function {
 impl Parse for Arguments {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         if input.is_empty() {
-            return Err(input.error("the attribute names its route: `#[rig::route(\"my-task\")]`"));
+            let help = "write `#[rig::route(\"my-task\")]`";
+            return Err(fault(
+                Span::call_site(),
+                "the attribute does not name its route",
+                help,
+            ));
         }
         let route = input.parse().map_err(|error| {
-            syn::Error::new(
-                error.span(),
-                "a route's name is a string: `#[rig::route(\"my-task\")]`",
-            )
+            let help = "write `#[rig::route(\"my-task\")]`";
+            fault(error.span(), "a route's name is a string", help)
         })?;
         let mut root = syn::parse_quote!(::rig);
         if input.parse::<Option<Token![,]>>()?.is_some() && !input.is_empty() {
             let key = Ident::parse_any(input)?;
             if key != "crate" {
-                return Err(syn::Error::new(
+                let help = "remove it, or write `crate = …` with the name that this crate has here";
+                return Err(fault(
                     key.span(),
-                    "the only further argument is `crate = …`",
+                    "the only further argument is `crate`",
+                    help,
                 ));
             }
             input.parse::<Token![=]>()?;
@@ -56,7 +61,8 @@ impl Parse for Arguments {
             input.parse::<Option<Token![,]>>()?;
         }
         if !input.is_empty() {
-            return Err(input.error("nothing follows here"));
+            let help = "remove what follows";
+            return Err(fault(input.span(), "the attribute ends here", help));
         }
         Ok(Self { route, root })
     }
@@ -67,10 +73,9 @@ impl Parse for Function {
         let attributes = input.call(Attribute::parse_outer)?;
         let visibility = input.parse()?;
         let signature: Signature = input.parse().map_err(|error| {
-            syn::Error::new(
-                error.span(),
-                format!("`#[rig::route]` goes on a bodiless `async fn`: {error}"),
-            )
+            let help = "write `async fn my_task(input: MyTaskInput) -> rig::Result<MyTask>;`";
+            let message = format!("`#[rig::route]` goes on a bodiless `async fn`: {error}");
+            fault(error.span(), &message, help)
         })?;
         if input.peek(token::Brace) {
             let body = input.parse::<proc_macro2::Group>()?;

@@ -244,7 +244,7 @@ impl<'a> Attempt<'a> {
             Ok(reply) if reply.truncated => Outcome::Truncated {
                 limit: job.route.policy.sampling.max_output_tokens,
             },
-            Ok(reply) => match conform::gate(job.route.schema.as_ref(), &reply.text) {
+            Ok(reply) => match conform::gate(job.route.schema.as_ref(), job.fits, &reply.text) {
                 Ok(value) => Outcome::Conformant(Box::new(Answer {
                     value,
                     id: row.id.clone(),

@@ -59,11 +59,9 @@ pub struct Call<T, V = NoVariant> {
     output: PhantomData<fn() -> T>,
 }
 
-/// Returns a call of a route with this input.
-pub fn call<T: Output, V: RouteVariant>(
-    route: &'static Route,
-    input: impl Serialize,
-) -> Call<T, V> {
+/// Returns a call of a route with this input. What it asks of `T` is asked where the call is made, and of generated
+/// code by `assert_schema`.
+pub fn call<T, V: RouteVariant>(route: &'static Route, input: impl Serialize) -> Call<T, V> {
     Call {
         route,
         input: variables(input),
@@ -121,6 +119,7 @@ impl<T: Output, V: RouteVariant> Call<T, V> {
             variant,
             input,
             tags: self.tags,
+            fits: |value| T::deserialize(value).is_ok(),
         })
     }
 }

@@ -18,7 +18,14 @@ pub(crate) fn system(
     if enforced && !was_invalid {
         return rendered;
     }
-    format!("{}\n\n{}", rendered.trim_end(), instructions(schema))
+    // The rendered text stays as it is to the last byte: its end may be a value's.
+    let gap = match rendered.as_str() {
+        "" => "",
+        text if text.ends_with("\n\n") => "",
+        text if text.ends_with('\n') => "\n",
+        _ => "\n\n",
+    };
+    format!("{rendered}{gap}{}", instructions(schema))
 }
 
 /// Returns what an answer has to look like.
@@ -60,6 +67,28 @@ mod tests {
             text.contains(SCHEMA.json) || schema.is_none()
         );
         text.contains("no code fence")
+    }
+
+    // F1: a value's trailing space is data.
+    #[test]
+    fn coaching_stands_apart_and_takes_nothing_away() {
+        let candidate = Candidate {
+            provider: &OPENAI,
+            model: "m",
+            capabilities: Capabilities::default(),
+            enforcement: Enforcement::Coached,
+            price: None,
+        };
+        for (rendered, before) in [
+            ("", ""),
+            ("A", "A\n\n"),
+            ("A \t", "A \t\n\n"),
+            ("A\n", "A\n\n"),
+            ("A\n\n\n", "A\n\n\n"),
+        ] {
+            let text = system(rendered.to_owned(), &candidate, None, false);
+            assert_eq!(text, format!("{before}{}", instructions(None)));
+        }
     }
 
     // L15

@@ -33,17 +33,54 @@ pub(crate) enum Rejected {
     Schema(String),
 }
 
-/// Returns the value of an answer that conforms.
-pub(crate) fn gate(schema: Option<&'static Schema>, text: &str) -> Result<Value, Rejected> {
-    let value = answer::read(text).map_err(|fault| unreadable(text, &fault))?;
+/// Returns the value of an answer that conforms to the schema and that the route's output type can hold.
+pub(crate) fn gate(
+    schema: Option<&'static Schema>,
+    fits: fn(&Value) -> bool,
+    text: &str,
+) -> Result<Value, Rejected> {
+    let mut value = answer::read(text).map_err(|fault| unreadable(text, &fault))?;
     let Some(schema) = schema else {
         return Ok(value);
     };
     let validator = validator(schema).map_err(Rejected::Schema)?;
-    if validator.is_valid(&value) {
-        return Ok(value);
+    if !validator.is_valid(&value) {
+        return Err(misses(schema, &validator, text, &value));
     }
-    Err(misses(schema, &validator, text, &value))
+    write_whole_numbers_whole(&mut value);
+    if !fits(&value) {
+        return Err(too_large(text));
+    }
+    Ok(value)
+}
+
+/// Turns `3.0` into `3`: JSON Schema takes it for an integer, and Rust's integers do not.
+fn write_whole_numbers_whole(value: &mut Value) {
+    match value {
+        Value::Number(number) => {
+            // Up to 2^53 every whole float is exactly the integer it looks like.
+            const EXACT: f64 = 9_007_199_254_740_992.0;
+            let whole = number
+                .as_f64()
+                .filter(|float| float.fract() == 0.0 && float.abs() <= EXACT);
+            if let Some(whole) = whole.filter(|_| number.is_f64()) {
+                *number = (whole as i64).into();
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(write_whole_numbers_whole),
+        Value::Object(entries) => entries.values_mut().for_each(write_whole_numbers_whole),
+        Value::Null | Value::Bool(_) | Value::String(_) => {}
+    }
+}
+
+/// The one thing that a schema lets through and its type does not: an integer without bounds beyond 64 bits.
+fn too_large(text: &str) -> Rejected {
+    let message = "the answer holds an integer beyond 64 bits";
+    Rejected::Answer(Nonconformant {
+        text: text.to_owned(),
+        problems: format!("- {message}"),
+        message: message.to_owned(),
+    })
 }
 
 /// How many errors a summary lists.
@@ -182,7 +219,7 @@ mod tests {
     };
 
     fn rejected(text: &str) -> Nonconformant {
-        match gate(Some(&SCHEMA), text) {
+        match gate(Some(&SCHEMA), |_| true, text) {
             Err(Rejected::Answer(answer)) => answer,
             other => panic!("{text}: {other:?}"),
         }
@@ -193,8 +230,8 @@ mod tests {
     fn a_conformant_answer_passes_as_the_value_that_was_validated() {
         let text = r#"Sure: {"priority": "low", "tags": ["no mail"], "extra": 1}"#;
         let value = json!({"priority": "low", "tags": ["no mail"], "extra": 1});
-        assert_eq!(gate(Some(&SCHEMA), text), Ok(value));
-        assert_eq!(gate(None, "[1]"), Ok(json!([1])));
+        assert_eq!(gate(Some(&SCHEMA), |_| true, text), Ok(value));
+        assert_eq!(gate(None, |_| true, "[1]"), Ok(json!([1])));
     }
 
     #[test]
@@ -261,6 +298,29 @@ mod tests {
             json: r#"{"type":7}"#,
             hash: 2,
         };
-        assert!(matches!(gate(Some(&BROKEN), "1"), Err(Rejected::Schema(_))));
+        assert!(matches!(
+            gate(Some(&BROKEN), |_| true, "1"),
+            Err(Rejected::Schema(_))
+        ));
+    }
+
+    #[test]
+    fn a_whole_float_is_an_integer_and_a_larger_one_is_no_answer() {
+        static COUNT: Schema = Schema {
+            name: "Count",
+            json: r#"{"type":"integer"}"#,
+            hash: 3,
+        };
+        let gate = |text| gate(Some(&COUNT), |value| value.is_i64(), text);
+        assert_eq!(gate("3.0"), Ok(json!(3)));
+        assert_eq!(
+            gate("9007199254740993"),
+            Ok(json!(9_007_199_254_740_993_i64))
+        );
+        let Err(Rejected::Answer(answer)) = gate("1e30") else {
+            panic!("no 64-bit integer holds it");
+        };
+        assert_eq!(answer.message, "the answer holds an integer beyond 64 bits");
+        assert!(matches!(gate("3.5"), Err(Rejected::Answer(_))));
     }
 }

@@ -15,7 +15,9 @@ use crate::transport::TransportError;
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why there is no answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+///
+/// Its `Debug` form is for people, since `fn main() -> rig::Result<()>` and `unwrap` print that one.
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
     /// Nothing was dispatched: no row, no spend.
@@ -114,6 +116,27 @@ impl fmt::Display for Error {
         match self {
             Self::Config(error) => error.fmt(f),
             Self::Failure(failure) => failure.fmt(f),
+        }
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Config(error) => error.fmt(f),
+            Self::Failure(failure) => write!(
+                f,
+                "route `{}` failed with {} at {}/{}: {}\n  help: {}\n  see: {}\n  run {}: {}",
+                failure.route,
+                failure.class,
+                failure.provider,
+                failure.model,
+                failure.message,
+                failure.fix_hint(),
+                failure.docs_url(),
+                failure.run_id,
+                failure.history,
+            ),
         }
     }
 }

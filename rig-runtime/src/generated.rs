@@ -43,7 +43,7 @@ pub const fn assert_schema<T: Output>(route: &Route) {
     };
     assert!(
         T::SCHEMA == 0 || T::SCHEMA == hash,
-        "the output type was generated from another schema than the route's"
+        "the output type was generated from another schema than the route's\nhelp: name the output type of this route's own module"
     );
 }
 

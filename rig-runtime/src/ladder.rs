@@ -30,6 +30,8 @@ pub(crate) struct Job {
     pub(crate) input: Map<String, Value>,
     /// The caller's tags.
     pub(crate) tags: BTreeMap<String, String>,
+    /// Whether the route's output type can hold a value.
+    pub(crate) fits: fn(&Value) -> bool,
 }
 
 /// The output of a run, with what an error about it would have to say.
@@ -46,6 +48,14 @@ pub(crate) struct Served {
 ///
 /// `Config` when nothing could be dispatched, else `Failure` with the last failure.
 pub(crate) async fn run(parts: &Parts, job: &Job) -> Result<Served, Error> {
+    let result = walk(parts, job).await;
+    // A process may end as soon as its last call has returned: the rows of the call are safe by then. One that
+    // could not be stored was counted and logged, and costs the caller nothing.
+    let _ = parts.store.flush().await;
+    result
+}
+
+async fn walk(parts: &Parts, job: &Job) -> Result<Served, Error> {
     let route = job.route.name;
     let plan = job.plan();
     let Some(first) = plan.candidates.first() else {

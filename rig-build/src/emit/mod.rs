@@ -5,6 +5,7 @@
 
 mod tables;
 mod types;
+mod values;
 
 pub(crate) use types::{Source, types};
 
@@ -57,24 +58,59 @@ fn docs_comment(out: &mut String, indent: &str, text: &str) {
     }
 }
 
-/// Escapes what rustdoc would read as a link, an HTML tag, a list or a code block.
+/// Escapes what rustdoc would read as a link, an address, an HTML tag, a list or a code block.
 fn prose(line: &str) -> String {
     let mut out = String::new();
     let mut in_code = false;
     let line = line.replace("```", "'''");
+    // A backtick without its partner is one of the text, and so is every other of its line.
+    let has_code = line.matches('`').count().is_multiple_of(2);
     let ordered = line.split_once(['.', ')']).is_some_and(|(digits, _)| {
         !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
     });
-    if line.starts_with(['-', '*', '+', '#', '=', '|']) || ordered {
+    if line.starts_with(['-', '*', '+', '#', '=', '|', '~']) || ordered {
         out.push_str(if ordered { "\u{200b}" } else { "\\" });
     }
-    for c in line.chars() {
-        if c == '`' {
+    for (at, c) in line.char_indices() {
+        let is_markup = match c {
+            '`' => !has_code,
+            '[' | ']' | '<' | '>' | '\\' => !in_code,
+            ':' => !in_code && line[at..].starts_with("://"),
+            _ => false,
+        };
+        if c == '`' && has_code {
             in_code = !in_code;
-        } else if !in_code && matches!(c, '[' | ']' | '<' | '>') {
+        }
+        if is_markup {
             out.push('\\');
         }
         out.push(if c.is_control() { ' ' } else { c });
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn documentation_is_prose_whatever_the_text_holds() {
+        let cases = [
+            ("see `a[0]` and b[0]", r"see `a[0]` and b\[0\]"),
+            ("https://example.test/<id>", r"https\://example.test/\<id\>"),
+            (
+                "`https://example.test`: where",
+                "`https://example.test`: where",
+            ),
+            ("a lone ` before [x]", r"a lone \` before \[x\]"),
+            (r"like ^\d+\.$ or `\w`", r"like ^\\d+\\.$ or `\w`"),
+            ("```rust", "'''rust"),
+            ("~~~", r"\~~~"),
+            ("- a list", r"\- a list"),
+            ("12. a list", "\u{200b}12. a list"),
+        ];
+        for (text, shown) in cases {
+            assert_eq!(prose(text), shown);
+        }
+    }
 }

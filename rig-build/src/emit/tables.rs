@@ -1,10 +1,11 @@
-//! The tables of a route: its variants, its hosts, the `static` that a call runs under.
+//! The tables of a route: its hosts, the `static` that a call runs under.
 
 use std::collections::BTreeMap;
 
-use rig_spec::{Capabilities, Capability, Dialect, Enforcement, Price, Tier};
+use rig_spec::{Dialect, Enforcement, Tier};
 
 use super::put;
+use super::values::{capabilities, hash, integer, optional, price};
 use crate::check::{Checked, Plan, PlannedCandidate};
 use crate::ir::ProviderRef;
 use crate::names::pascal;
@@ -13,7 +14,6 @@ use crate::template::{Segment, Template};
 
 /// Writes the tables of a route.
 pub(super) fn write(out: &mut String, route: &Checked) {
-    variants(out, route);
     hosts(out, route);
     let (name, version) = (&route.name, route.version);
     put(
@@ -39,7 +39,7 @@ pub(super) fn write(out: &mut String, route: &Checked) {
             put(out, format_args!("        json: {:?},\n", schema.json));
             put(
                 out,
-                format_args!("        hash: {:#018x},\n    }}),\n", schema.hash),
+                format_args!("        hash: {},\n    }}),\n", hash(schema.hash)),
             );
         }
     }
@@ -77,36 +77,6 @@ fn wire_name(name: &str) -> String {
     } else {
         plain
     }
-}
-
-fn variants(out: &mut String, route: &Checked) {
-    put(
-        out,
-        format_args!(
-            "\n/// The variants that a call of `{}` can name.\n",
-            route.name
-        ),
-    );
-    out.push_str("#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]\n");
-    if route.variants.is_empty() {
-        out.push_str("pub enum Variant {}\n");
-    } else {
-        out.push_str("pub enum Variant {\n");
-        for (name, _) in &route.variants {
-            put(
-                out,
-                format_args!("    /// The variant `{name}`.\n    {},\n", pascal(name)),
-            );
-        }
-        out.push_str("}\n");
-    }
-    out.push_str("\nimpl __rig::RouteVariant for Variant {\n    fn index(self) -> usize {\n");
-    out.push_str(if route.variants.is_empty() {
-        "        match self {}\n"
-    } else {
-        "        self as usize\n"
-    });
-    out.push_str("    }\n}\n");
 }
 
 /// Every host that a plan names, as a `static` of its own.
@@ -255,30 +225,6 @@ fn candidate(out: &mut String, indent: &str, candidate: &PlannedCandidate) {
     );
 }
 
-fn price(price: &Price) -> String {
-    let usd =
-        |price: rig_spec::UsdPerMtok| format!("__rig::UsdPerMtok::nanos({})", price.as_nanos());
-    format!(
-        "__rig::Price {{ input: {}, output: {}, cached_input: {}, cache_write: {} }}",
-        usd(price.input),
-        usd(price.output),
-        optional(price.cached_input.map(usd)),
-        optional(price.cache_write.map(usd)),
-    )
-}
-
-fn capabilities(flags: Capabilities) -> String {
-    let named = |flag| match flag {
-        Capability::StructuredNative => "__rig::Capability::StructuredNative",
-        Capability::JsonMode => "__rig::Capability::JsonMode",
-        Capability::GroundedNative => "__rig::Capability::GroundedNative",
-        Capability::TraceVisible => "__rig::Capability::TraceVisible",
-        Capability::ZeroRetention => "__rig::Capability::ZeroRetention",
-    };
-    let flags: Vec<_> = flags.iter().map(named).collect();
-    format!("__rig::Capabilities::of(&[{}])", flags.join(", "))
-}
-
 fn template(out: &mut String, indent: &str, template: &Template) {
     out.push_str("__rig::Template {\n");
     put(out, format_args!("{indent}    segments: "));
@@ -350,9 +296,9 @@ fn policy(out: &mut String, route: &Checked) {
             format!(
                 "({}, __rig::Backoff {{ first_ms: {}, factor: {:?}, cap_ms: {}, jitter: {:?} }})",
                 class(*named),
-                backoff.first_ms,
+                integer(backoff.first_ms),
                 backoff.factor,
-                backoff.cap_ms,
+                integer(backoff.cap_ms),
                 backoff.jitter
             )
         })
@@ -363,7 +309,7 @@ fn policy(out: &mut String, route: &Checked) {
     );
     put(
         out,
-        format_args!("        timeout_ms: {},\n", route.timeout_ms),
+        format_args!("        timeout_ms: {},\n", integer(route.timeout_ms)),
     );
     let tier = route.tier.map(|tier| match tier {
         Tier::Standard => "__rig::Tier::Standard".to_owned(),
@@ -381,18 +327,11 @@ fn policy(out: &mut String, route: &Checked) {
         out,
         format_args!("            top_p: {},\n", float(route.top_p)),
     );
-    let tokens = optional(route.max_output_tokens.map(|tokens| tokens.to_string()));
+    let tokens = optional(route.max_output_tokens.map(integer));
     put(
         out,
         format_args!("            max_output_tokens: {tokens},\n        }},\n    }},\n"),
     );
-}
-
-fn optional(value: Option<String>) -> String {
-    match value {
-        Some(value) => format!("::core::option::Option::Some({value})"),
-        None => "::core::option::Option::None".to_owned(),
-    }
 }
 
 /// The generated code names a built-in provider by its `static`.

@@ -1,9 +1,9 @@
-//! The types of a route: its input struct, and what its schema lets through.
+//! The types of a route: its input struct, its variants, and what its schema lets through.
 
 use super::{docs_comment, put};
 use crate::ast::VariableKind;
 use crate::check::Input;
-use crate::names::escaped;
+use crate::names::{escaped, pascal};
 use crate::schema::types::{Def, Field, Rest, Scalar, Shape, Ty, Types, Variant};
 
 /// What types are made of. It exists whenever prompt and schema are good, whatever else is wrong.
@@ -16,27 +16,63 @@ pub(crate) struct Source<'a> {
     pub(crate) input: &'a [Input],
     /// The schema's types and hash; `None` for a route whose output is any JSON value.
     pub(crate) output: Option<(&'a Types, u64)>,
+    /// The variants that a call can name.
+    pub(crate) variants: &'a [&'a str],
 }
 
 /// Returns the types of a route.
 pub(crate) fn types(source: &Source<'_>) -> String {
     let mut out = String::new();
     input(&mut out, source);
-    let Some((types, hash)) = source.output else {
-        return out;
-    };
+    if let Some((types, hash)) = source.output {
+        output(&mut out, types, hash);
+    }
+    variants(&mut out, source);
+    out
+}
+
+fn output(out: &mut String, types: &Types, hash: u64) {
     for def in &types.defs {
         out.push('\n');
-        define(&mut out, def, types);
+        define(out, def, types);
     }
     let root = &types.defs[0].name;
     put(
-        &mut out,
+        out,
         format_args!(
-            "\nimpl __rig::Output for {root} {{\n    const SCHEMA: u64 = {hash:#018x};\n}}\n"
+            "\nimpl __rig::Output for {root} {{\n    const SCHEMA: u64 = {};\n}}\n",
+            super::values::hash(hash)
         ),
     );
-    out
+}
+
+fn variants(out: &mut String, source: &Source<'_>) {
+    put(
+        out,
+        format_args!(
+            "\n/// The variants that a call of `{}` can name.\n",
+            source.route
+        ),
+    );
+    out.push_str("#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]\npub enum Variant {");
+    for name in source.variants {
+        put(
+            out,
+            format_args!("\n    /// The variant `{name}`.\n    {},", pascal(name)),
+        );
+    }
+    out.push_str(if source.variants.is_empty() {
+        "}\n"
+    } else {
+        "\n}\n"
+    });
+    out.push_str("\nimpl __rig::RouteVariant for Variant {\n    fn index(self) -> usize {\n");
+    out.push_str(if source.variants.is_empty() {
+        "        match self {}\n"
+    } else {
+        "        self as usize\n"
+    });
+    out.push_str("    }\n}\n");
 }
 
 const SERDE: &str = "#[serde(crate = \"__rig::serde\")]\n";
@@ -136,6 +172,9 @@ fn structure(out: &mut String, name: &str, fields: &[Field], rest: Option<&Rest>
     for field in fields {
         match &field.docs {
             Some(docs) => docs_comment(out, "    ", docs),
+            None if field.key.is_empty() => {
+                docs_comment(out, "    ", "The property without a name.");
+            }
             None => docs_comment(
                 out,
                 "    ",
@@ -261,7 +300,7 @@ fn shown(value: &Scalar) -> String {
 fn literal(value: &Scalar) -> String {
     match value {
         Scalar::String(text) => format!("String({text:?})"),
-        Scalar::Integer(number) => format!("Integer({number})"),
+        Scalar::Integer(number) => format!("Integer({})", super::values::integer(number)),
         Scalar::Boolean(value) => format!("Boolean({value})"),
         Scalar::Null => "Null".to_owned(),
     }

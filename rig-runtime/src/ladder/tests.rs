@@ -357,6 +357,7 @@ async fn an_undeclared_candidate_is_never_dispatched() {
         variant: None,
         input,
         tags: BTreeMap::new(),
+        fits: |_| true,
     };
     let mut journal = Journal::new("r".to_owned());
     let ask = Ask {

@@ -17,7 +17,8 @@ pub use row::{AttemptRow, RowFailure};
 
 /// Keeps the rows of every attempt.
 ///
-/// A row is *acknowledged* when a [`Store::flush`] that began after it was recorded has returned `Ok`.
+/// A row is *acknowledged* when a [`Store::flush`] that began after it was recorded has returned `Ok`. A call
+/// flushes before it returns, so that nothing is lost when a process ends with its last call.
 pub trait Store: Send + Sync {
     /// Hands over a row. It does not wait for the disk unless the store's queue is full, and then it waits
     /// rather than drops. A row that cannot be stored is counted and logged, and fails no call.

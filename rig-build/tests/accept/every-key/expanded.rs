@@ -138,7 +138,7 @@ impl<'de> __rig::Deserialize<'de> for TicketEither {
 }
 
 impl __rig::Output for Ticket {
-    const SCHEMA: u64 = 0x67b8129eae59436d;
+    const SCHEMA: u64 = 0x67b8_129e_ae59_436d;
 }
 
 /// The variants that a call of `triage.ticket` can name.
@@ -177,7 +177,7 @@ pub static ROUTE: __rig::Route = __rig::Route {
     schema: ::core::option::Option::Some(__rig::Schema {
         name: "Ticket",
         json: "{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\",\"title\":\"Ticket\",\"description\":\"What the desk has to know.\",\"type\":\"object\",\"properties\":{\"title\":{\"type\":\"string\",\"description\":\"One line, e.g. `[urgent] printer <b>on fire</b>`.\"},\"priority\":{\"enum\":[\"low\",\"high\",\"p0\"]},\"type\":{\"type\":\"string\",\"const\":\"ticket\"},\"tags\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}},\"people\":{\"type\":\"array\",\"items\":{\"$ref\":\"#/$defs/person\"}},\"parent\":{\"anyOf\":[{\"$ref\":\"#\"},{\"type\":\"null\"}]},\"score\":{\"type\":[\"number\",\"null\"]},\"count\":{\"type\":\"integer\"},\"meta\":{\"type\":\"object\",\"additionalProperties\":{\"type\":\"integer\"}},\"open\":{\"type\":\"object\",\"properties\":{\"since\":{\"type\":\"string\"}}},\"either\":{\"enum\":[1,\"1\",true,null]},\"anything\":{}},\"required\":[\"title\",\"priority\",\"type\",\"tags\",\"score\"],\"additionalProperties\":false,\"$defs\":{\"person\":{\"type\":\"object\",\"properties\":{\"full name\":{\"type\":\"string\"},\"boss\":{\"$ref\":\"#/$defs/person\"}},\"required\":[\"full name\"],\"additionalProperties\":false}}}",
-        hash: 0x67b8129eae59436d,
+        hash: 0x67b8_129e_ae59_436d,
     }),
     plan: __rig::Plan {
         candidates: &[
@@ -186,7 +186,7 @@ pub static ROUTE: __rig::Route = __rig::Route {
                 model: "small",
                 capabilities: __rig::Capabilities::of(&[__rig::Capability::StructuredNative, __rig::Capability::JsonMode]),
                 enforcement: __rig::Enforcement::Native,
-                price: ::core::option::Option::Some(__rig::Price { input: __rig::UsdPerMtok::nanos(100000000), output: __rig::UsdPerMtok::nanos(400000000), cached_input: ::core::option::Option::Some(__rig::UsdPerMtok::nanos(50000000)), cache_write: ::core::option::Option::None }),
+                price: ::core::option::Option::Some(__rig::Price { input: __rig::UsdPerMtok::nanos(100_000_000), output: __rig::UsdPerMtok::nanos(400_000_000), cached_input: ::core::option::Option::Some(__rig::UsdPerMtok::nanos(50_000_000)), cache_write: ::core::option::Option::None }),
             },
             __rig::Candidate {
                 provider: &__rig::OPENAI,
@@ -305,7 +305,7 @@ pub static ROUTE: __rig::Route = __rig::Route {
                         model: "small",
                         capabilities: __rig::Capabilities::of(&[__rig::Capability::StructuredNative, __rig::Capability::JsonMode]),
                         enforcement: __rig::Enforcement::Native,
-                        price: ::core::option::Option::Some(__rig::Price { input: __rig::UsdPerMtok::nanos(100000000), output: __rig::UsdPerMtok::nanos(400000000), cached_input: ::core::option::Option::Some(__rig::UsdPerMtok::nanos(50000000)), cache_write: ::core::option::Option::None }),
+                        price: ::core::option::Option::Some(__rig::Price { input: __rig::UsdPerMtok::nanos(100_000_000), output: __rig::UsdPerMtok::nanos(400_000_000), cached_input: ::core::option::Option::Some(__rig::UsdPerMtok::nanos(50_000_000)), cache_write: ::core::option::Option::None }),
                     },
                     __rig::Candidate {
                         provider: &__rig::OPENAI,
@@ -340,7 +340,7 @@ pub static ROUTE: __rig::Route = __rig::Route {
                         model: "small",
                         capabilities: __rig::Capabilities::of(&[__rig::Capability::StructuredNative, __rig::Capability::JsonMode]),
                         enforcement: __rig::Enforcement::Native,
-                        price: ::core::option::Option::Some(__rig::Price { input: __rig::UsdPerMtok::nanos(100000000), output: __rig::UsdPerMtok::nanos(400000000), cached_input: ::core::option::Option::Some(__rig::UsdPerMtok::nanos(50000000)), cache_write: ::core::option::Option::None }),
+                        price: ::core::option::Option::Some(__rig::Price { input: __rig::UsdPerMtok::nanos(100_000_000), output: __rig::UsdPerMtok::nanos(400_000_000), cached_input: ::core::option::Option::Some(__rig::UsdPerMtok::nanos(50_000_000)), cache_write: ::core::option::Option::None }),
                     },
                     __rig::Candidate {
                         provider: &__rig::OPENAI,
@@ -401,13 +401,13 @@ pub static ROUTE: __rig::Route = __rig::Route {
     ],
     policy: __rig::Policy {
         retries: &[(__rig::FailureClass::ContentInvalid, 2), (__rig::FailureClass::Network, 4), (__rig::FailureClass::CapacityShed, 3)],
-        backoff: &[(__rig::FailureClass::CapacityShed, __rig::Backoff { first_ms: 1000, factor: 2.0, cap_ms: 8000, jitter: 0.2 }), (__rig::FailureClass::Timeout, __rig::Backoff { first_ms: 500, factor: 1.0, cap_ms: 500, jitter: 0.0 })],
-        timeout_ms: 30000,
+        backoff: &[(__rig::FailureClass::CapacityShed, __rig::Backoff { first_ms: 1_000, factor: 2.0, cap_ms: 8_000, jitter: 0.2 }), (__rig::FailureClass::Timeout, __rig::Backoff { first_ms: 500, factor: 1.0, cap_ms: 500, jitter: 0.0 })],
+        timeout_ms: 30_000,
         tier: ::core::option::Option::Some(__rig::Tier::Flex),
         sampling: __rig::Sampling {
             temperature: ::core::option::Option::Some(0.1),
             top_p: ::core::option::Option::Some(0.9),
-            max_output_tokens: ::core::option::Option::Some(8192),
+            max_output_tokens: ::core::option::Option::Some(8_192),
         },
     },
 };

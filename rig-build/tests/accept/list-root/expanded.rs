@@ -25,7 +25,7 @@ pub struct Tag {
 }
 
 impl __rig::Output for Tags {
-    const SCHEMA: u64 = 0x011f7643327b5355;
+    const SCHEMA: u64 = 0x011f_7643_327b_5355;
 }
 
 /// The variants that a call of `tags` can name.
@@ -45,7 +45,7 @@ pub static ROUTE: __rig::Route = __rig::Route {
     schema: ::core::option::Option::Some(__rig::Schema {
         name: "Tags",
         json: "{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\"}},\"required\":[\"name\"],\"additionalProperties\":false}}",
-        hash: 0x011f7643327b5355,
+        hash: 0x011f_7643_327b_5355,
     }),
     plan: __rig::Plan {
         candidates: &[
@@ -70,7 +70,7 @@ pub static ROUTE: __rig::Route = __rig::Route {
     policy: __rig::Policy {
         retries: &[],
         backoff: &[],
-        timeout_ms: 60000,
+        timeout_ms: 60_000,
         tier: ::core::option::Option::None,
         sampling: __rig::Sampling {
             temperature: ::core::option::Option::None,

@@ -39,7 +39,7 @@ pub static ROUTE: __rig::Route = __rig::Route {
     policy: __rig::Policy {
         retries: &[],
         backoff: &[],
-        timeout_ms: 60000,
+        timeout_ms: 60_000,
         tier: ::core::option::Option::None,
         sampling: __rig::Sampling {
             temperature: ::core::option::Option::None,

@@ -32,7 +32,7 @@ pub struct Item {
 }
 
 impl __rig::Output for Order {
-    const SCHEMA: u64 = 0xb97e86ac6c820b8b;
+    const SCHEMA: u64 = 0xb97e_86ac_6c82_0b8b;
 }
 
 /// The variants that a call of `order` can name.
@@ -52,7 +52,7 @@ pub static ROUTE: __rig::Route = __rig::Route {
     schema: ::core::option::Option::Some(__rig::Schema {
         name: "Order",
         json: "{\"type\":\"object\",\"properties\":{\"item\":{\"$ref\":\"#/$defs/defs.json/$defs/item\"},\"note\":{\"$ref\":\"#/$defs/defs.json/$defs/note\"}},\"required\":[\"item\"],\"additionalProperties\":false,\"$defs\":{\"defs.json\":{\"$defs\":{\"item\":{\"type\":\"object\",\"properties\":{\"sku\":{\"type\":\"string\"},\"note\":{\"$ref\":\"#/$defs/defs.json/$defs/note\"}},\"additionalProperties\":false},\"note\":{\"type\":[\"string\",\"null\"],\"description\":\"A note.\"}}}}}",
-        hash: 0xb97e86ac6c820b8b,
+        hash: 0xb97e_86ac_6c82_0b8b,
     }),
     plan: __rig::Plan {
         candidates: &[
@@ -76,7 +76,7 @@ pub static ROUTE: __rig::Route = __rig::Route {
     policy: __rig::Policy {
         retries: &[],
         backoff: &[],
-        timeout_ms: 60000,
+        timeout_ms: 60_000,
         tier: ::core::option::Option::None,
         sampling: __rig::Sampling {
             temperature: ::core::option::Option::None,

@@ -1,3 +1,5 @@
+//! Does the database keep what it was given, whatever happens to it and beside it?
+
 use std::path::{Path, PathBuf};
 use std::sync::Barrier;
 

@@ -1,0 +1,75 @@
+//! How is a value written as a Rust expression?
+
+use std::fmt::Display;
+
+use rig_spec::{Capabilities, Capability, Price, UsdPerMtok};
+
+/// Writes an integer in groups of three digits: `60_000`.
+pub(super) fn integer(value: impl Display) -> String {
+    let text = value.to_string();
+    let digits = text.trim_start_matches('-');
+    let sign = &text[..text.len() - digits.len()];
+    format!("{sign}{}", grouped(digits, 3))
+}
+
+/// Writes a hash in groups of four digits: `0x67b8_129e_ae59_436d`.
+pub(super) fn hash(value: u64) -> String {
+    format!("0x{}", grouped(&format!("{value:016x}"), 4))
+}
+
+fn grouped(digits: &str, group: usize) -> String {
+    let mut out = String::new();
+    for (at, digit) in digits.char_indices() {
+        if at > 0 && (digits.len() - at).is_multiple_of(group) {
+            out.push('_');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// Writes an option of what is written already.
+pub(super) fn optional(value: Option<String>) -> String {
+    match value {
+        Some(value) => format!("::core::option::Option::Some({value})"),
+        None => "::core::option::Option::None".to_owned(),
+    }
+}
+
+/// Writes a price.
+pub(super) fn price(price: &Price) -> String {
+    let usd =
+        |price: UsdPerMtok| format!("__rig::UsdPerMtok::nanos({})", integer(price.as_nanos()));
+    format!(
+        "__rig::Price {{ input: {}, output: {}, cached_input: {}, cache_write: {} }}",
+        usd(price.input),
+        usd(price.output),
+        optional(price.cached_input.map(usd)),
+        optional(price.cache_write.map(usd)),
+    )
+}
+
+/// Writes a set of flags.
+pub(super) fn capabilities(flags: Capabilities) -> String {
+    let named = |flag| match flag {
+        Capability::StructuredNative => "__rig::Capability::StructuredNative",
+        Capability::JsonMode => "__rig::Capability::JsonMode",
+        Capability::GroundedNative => "__rig::Capability::GroundedNative",
+        Capability::TraceVisible => "__rig::Capability::TraceVisible",
+        Capability::ZeroRetention => "__rig::Capability::ZeroRetention",
+    };
+    let flags: Vec<_> = flags.iter().map(named).collect();
+    format!("__rig::Capabilities::of(&[{}])", flags.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_numbers_are_written_in_groups() {
+        let integers = [0, 7, 500, 1_000, 60_000, -1_234_567].map(integer);
+        assert_eq!(integers, ["0", "7", "500", "1_000", "60_000", "-1_234_567"]);
+        assert_eq!(hash(0x1f_7643_327b_5355), "0x001f_7643_327b_5355");
+    }
+}

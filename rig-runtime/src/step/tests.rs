@@ -1,0 +1,286 @@
+//! Does each outcome lead to the step that the contract names?
+
+use proptest::prelude::*;
+use rig_spec::{Backoff, Sampling};
+
+use super::*;
+
+const POLICY: Policy = Policy {
+    retries: &[
+        (FailureClass::ContentInvalid, 1),
+        (FailureClass::Network, 3),
+        (FailureClass::CapacityShed, 2),
+        (FailureClass::Timeout, 1),
+    ],
+    backoff: &[],
+    timeout_ms: 60_000,
+    tier: None,
+    sampling: Sampling {
+        temperature: None,
+        top_p: None,
+        max_output_tokens: None,
+    },
+};
+
+fn failed(class: FailureClass) -> Failed {
+    Failed::new(class, String::new())
+}
+
+fn class(class: FailureClass) -> Outcome {
+    Outcome::Failed(failed(class))
+}
+
+fn asks(class: FailureClass, seconds: u64) -> Outcome {
+    let retry_after = Some(Duration::from_secs(seconds));
+    Outcome::Failed(Failed {
+        retry_after,
+        ..failed(class)
+    })
+}
+
+fn answer() -> Nonconformant {
+    Nonconformant {
+        text: String::new(),
+        problems: String::new(),
+        message: String::new(),
+    }
+}
+
+fn invalid() -> Outcome {
+    Outcome::Nonconformant(answer())
+}
+
+fn repair(by: Repairer) -> Step {
+    Step::Repair(by, answer())
+}
+
+fn wait(seconds: u64) -> Step {
+    Step::Retry(Duration::from_secs(seconds))
+}
+
+fn check(max_repairs: u8, script: impl IntoIterator<Item = (Outcome, Step)>) {
+    let repair = Repair {
+        max_repairs,
+        model: None,
+    };
+    let mut state = LadderState::new(&POLICY, (max_repairs > 0).then_some(&repair));
+    for (index, (outcome, expected)) in script.into_iter().enumerate() {
+        let text = format!("step {index}: {outcome:?}");
+        assert_eq!(step(&mut state, outcome, 0.0), expected, "{text}");
+    }
+}
+
+// L4, K0: own budget per class, its backoff before each retry, none after the last.
+#[test]
+fn infrastructure_failures_are_retried_within_their_own_budget() {
+    check(
+        0,
+        [
+            (class(FailureClass::CapacityShed), wait(30)),
+            (class(FailureClass::Network), wait(1)),
+            (class(FailureClass::CapacityShed), wait(60)),
+            (class(FailureClass::Network), wait(2)),
+            (class(FailureClass::Timeout), wait(0)),
+            (class(FailureClass::CapacityShed), Step::FallThrough),
+        ],
+    );
+}
+
+// L6
+#[test]
+fn budgets_are_armed_anew_for_each_candidate() {
+    check(
+        0,
+        [
+            (class(FailureClass::Timeout), wait(0)),
+            (class(FailureClass::Timeout), Step::FallThrough),
+            (class(FailureClass::Timeout), wait(0)),
+            (class(FailureClass::Timeout), Step::FallThrough),
+        ],
+    );
+}
+
+// L5
+#[test]
+fn config_auth_falls_through_and_terminal_classes_abort() {
+    check(0, [(class(FailureClass::ConfigAuth), Step::FallThrough)]);
+    check(0, [(class(FailureClass::BudgetExhausted), Step::Abort)]);
+    check(0, [(class(FailureClass::InvariantViolation), Step::Abort)]);
+    check(
+        0,
+        [(
+            Outcome::Keyless {
+                message: String::new(),
+            },
+            Step::FallThrough,
+        )],
+    );
+}
+
+// L3, L7: the rung runs once, at the first schema-invalid output, before the retries.
+#[test]
+fn the_repair_rung_comes_before_the_retries_and_never_re_arms() {
+    check(
+        2,
+        [
+            (invalid(), repair(Repairer::SameModel)),
+            (invalid(), repair(Repairer::RepairModel)),
+            (invalid(), wait(0)),
+            (invalid(), Step::FallThrough),
+            (invalid(), wait(0)),
+            (invalid(), Step::FallThrough),
+        ],
+    );
+}
+
+// L7
+#[test]
+fn a_repair_uses_its_unit_however_it_fails() {
+    for outcome in [
+        class(FailureClass::CapacityShed),
+        class(FailureClass::ConfigAuth),
+        Outcome::Truncated { limit: None },
+        Outcome::Keyless {
+            message: String::new(),
+        },
+    ] {
+        let mut state = LadderState::new(
+            &POLICY,
+            Some(&Repair {
+                max_repairs: 1,
+                model: None,
+            }),
+        );
+        assert_eq!(
+            step(&mut state, invalid(), 0.0),
+            repair(Repairer::SameModel)
+        );
+        assert_eq!(step(&mut state, outcome, 0.0), wait(0));
+        assert_eq!(step(&mut state, invalid(), 0.0), Step::FallThrough);
+    }
+    check(
+        1,
+        [
+            (invalid(), repair(Repairer::SameModel)),
+            (class(FailureClass::InvariantViolation), Step::Abort),
+        ],
+    );
+}
+
+// L14
+#[test]
+fn a_truncated_answer_falls_through_without_repair_or_retry() {
+    check(
+        2,
+        [(Outcome::Truncated { limit: Some(8) }, Step::FallThrough)],
+    );
+}
+
+// L15
+#[test]
+fn a_schema_invalid_answer_is_remembered_for_this_candidate_only() {
+    let mut state = LadderState::new(&POLICY, None);
+    step(&mut state, invalid(), 0.0);
+    assert!(state.was_invalid());
+    step(&mut state, invalid(), 0.0);
+    assert!(!state.was_invalid());
+}
+
+// K2: `Retry-After` lengthens, never shortens, and more than 240 s is not waited for.
+#[test]
+fn retry_after_lengthens_a_wait_up_to_four_minutes() {
+    check(
+        0,
+        [
+            (asks(FailureClass::CapacityShed, 5), wait(30)),
+            (asks(FailureClass::CapacityShed, 240), wait(240)),
+            (asks(FailureClass::CapacityShed, 5), Step::FallThrough),
+            (asks(FailureClass::CapacityShed, 241), Step::FallThrough),
+            (asks(FailureClass::Timeout, 7), wait(7)),
+        ],
+    );
+}
+
+// K4: no budget is spent on a wall.
+#[test]
+fn a_rejected_request_falls_through() {
+    let rejected = Failed {
+        rejected: true,
+        ..failed(FailureClass::Network)
+    };
+    check(0, [(Outcome::Failed(rejected), Step::FallThrough)]);
+}
+
+// K0
+#[test]
+fn the_routes_backoff_and_its_jitter_replace_the_tables() {
+    const CUSTOM: Policy = Policy {
+        backoff: &[(
+            FailureClass::Network,
+            Backoff {
+                first_ms: 2_000,
+                factor: 3.0,
+                cap_ms: 5_000,
+                jitter: 0.5,
+            },
+        )],
+        ..POLICY
+    };
+    let mut state = LadderState::new(&CUSTOM, None);
+    let mut next = |chance| step(&mut state, class(FailureClass::Network), chance);
+    assert_eq!(next(0.0), Step::Retry(Duration::from_millis(2_000)));
+    assert_eq!(next(1.0), Step::Retry(Duration::from_millis(7_500)));
+}
+
+fn any_outcome() -> impl Strategy<Value = Outcome> {
+    let failure = (
+        0..FailureClass::ALL.len(),
+        prop::option::of(0_u64..300),
+        any::<bool>(),
+    );
+    prop_oneof![
+        Just(()).prop_map(|()| invalid()),
+        Just(()).prop_map(|()| Outcome::Truncated { limit: None }),
+        failure.prop_map(|(index, seconds, rejected)| Outcome::Failed(Failed {
+            retry_after: seconds.map(Duration::from_secs),
+            rejected,
+            ..failed(FailureClass::ALL[index])
+        })),
+    ]
+}
+
+proptest! {
+    // L6: retries of a class never exceed its budget, candidate by candidate; L7: the rung runs once.
+    #[test]
+    fn budgets_hold_for_any_sequence(
+        outcomes in prop::collection::vec(any_outcome(), 0..60),
+        max_repairs in 0_u8..3,
+        chance in 0.0..1.0_f64,
+    ) {
+        let repair = Repair { max_repairs, model: None };
+        let mut state = LadderState::new(&POLICY, Some(&repair));
+        let mut retries = [0_u32; FailureClass::ALL.len()];
+        let mut repairs = 0;
+        let mut repairing = false;
+        for outcome in outcomes {
+            let class = match &outcome {
+                Outcome::Failed(failed) if !repairing => failed.class,
+                _ => FailureClass::ContentInvalid,
+            };
+            let step = step(&mut state, outcome, chance);
+            repairing = matches!(step, Step::Repair(..));
+            match step {
+                Step::Retry(wait) => {
+                    retries[class as usize] += 1;
+                    prop_assert!(retries[class as usize] <= POLICY.retry_budget(class));
+                    prop_assert!(wait <= LONGEST_WAIT);
+                    prop_assert!(wait >= POLICY.backoff(class).wait(retries[class as usize] - 1, 0.0));
+                }
+                Step::FallThrough => retries = Default::default(),
+                Step::Repair(..) => repairs += 1,
+                Step::Serve(_) | Step::Abort => break,
+            }
+        }
+        prop_assert!(repairs <= max_repairs);
+    }
+}

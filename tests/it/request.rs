@@ -1,0 +1,184 @@
+//! What is sent?
+
+use rig::transport::Request;
+use serde_json::{Value, json};
+use tests::routes::{AnythingInput, anything, ladder, messages, patient};
+use tests::{check, messages_reply};
+
+use crate::{BAD, BOTH, GOOD, good, messages_input, patient_input, question};
+
+/// The schema of every route here, compact, in the file's key order: models write in the schema's order.
+const SCHEMA: &str = r#"{"$schema":"https://json-schema.org/draft/2020-12/schema","title":"Reply","description":"What the desk answers.","type":"object","properties":{"verdict":{"enum":["yes","no"],"description":"The answer in a word; it comes first."},"because":{"type":"string","description":"Why."},"also":{"type":["string","null"],"description":"What else there is to say."}},"required":["verdict","because","also"],"additionalProperties":false}"#;
+
+const SERVED: &str = r#"
+    1 north/n1 conformant 100+20 $0.00014
+    = {"verdict":"yes","because":"it is","also":null}
+"#;
+
+fn header<'a>(request: &'a Request, name: &str) -> Option<&'a str> {
+    let found = request.headers.iter().find(|(known, _)| *known == name);
+    found.map(|(_, value)| value.as_str())
+}
+
+/// The whole request of the chat dialect, byte for byte.
+#[test]
+fn a_native_candidate_gets_the_schema_as_it_is_written() {
+    let seen = check(
+        BOTH,
+        [good()],
+        |rig| ladder(question()).on(rig).run(),
+        SERVED,
+    );
+    let expected = format!(
+        r#"{{"model":"n1","messages":[{{"role":"system","content":"Decide this case.\n\nIs it so?\n"}},{{"role":"user","content":"Answer now, with the JSON value only."}}],"temperature":0.2,"top_p":0.9,"max_tokens":256,"response_format":{{"type":"json_schema","json_schema":{{"name":"Reply","schema":{SCHEMA}}}}}}}"#
+    );
+    assert_eq!(seen.text(1), expected);
+    let request = seen.request(1);
+    assert_eq!(request.url, "http://north.test/v1/chat/completions");
+    assert_eq!(header(request, "content-type"), Some("application/json"));
+    assert_eq!(
+        header(request, "authorization"),
+        Some("Bearer OPEN-SESAME-north")
+    );
+}
+
+/// JSON mode enforces a form and no schema, so the prompt states it.
+#[test]
+fn a_json_mode_candidate_is_coached() {
+    let seen = check(
+        "south",
+        [good()],
+        |rig| ladder(question()).on(rig).run(),
+        r#"
+        1 south/s1 conformant 100+20 $0.000014
+        = {"verdict":"yes","because":"it is","also":null}
+        "#,
+    );
+    assert_eq!(
+        seen.body(1)["response_format"],
+        json!({ "type": "json_object" })
+    );
+    assert_eq!(
+        seen.system(1),
+        format!(
+            "Decide this case.\n\nIs it so?\n\nAnswer with exactly one JSON value: no prose, no code fence.\nIt has to conform to this JSON Schema:\n{SCHEMA}"
+        )
+    );
+}
+
+/// A host that promises nothing is only told, and one without a key gets no header for it.
+#[test]
+fn a_host_without_capabilities_is_only_coached() {
+    let input = AnythingInput {
+        data: json!("text"),
+        count: 1,
+        note: Some("n".to_owned()),
+    };
+    let seen = check(
+        BOTH,
+        [rig::testing::Scripted::chat("7")],
+        |rig| anything(input).on(rig).run(),
+        "1 open/o1 conformant 100+20\n= 7",
+    );
+    assert_eq!(
+        seen.body(1),
+        json!({
+            "model": "o1",
+            "messages": [
+                {
+                    "role": "system",
+                    "content": "text x 1; n; {\"braces\": {}}\n\nAnswer with exactly one JSON value: no prose, no code fence.",
+                },
+                { "role": "user", "content": "Answer now, with the JSON value only." },
+            ],
+        })
+    );
+    let request = seen.request(1);
+    assert_eq!(request.url, "http://open.test/chat/completions");
+    assert_eq!(header(request, "authorization"), None);
+}
+
+/// The tier is asked for where the provider has it by name; the row says what was asked and what served.
+#[test]
+fn a_tier_is_asked_for_where_there_is_one() {
+    let served = |tier: &str| {
+        let mut body: Value =
+            serde_json::from_str(&rig::testing::chat_completion(GOOD, "stop", 100, 20)).unwrap();
+        body["service_tier"] = tier.into();
+        rig::testing::Scripted::status(200, body.to_string())
+    };
+    let seen = check(
+        "openai anthropic",
+        [served("flex")],
+        |rig| patient(patient_input()).on(rig).run(),
+        r#"
+        1 openai/gpt-5.4-mini conformant 100+20 flex>flex
+        = {"verdict":"yes","because":"it is","also":null}
+        "#,
+    );
+    assert_eq!(seen.body(1)["service_tier"], "flex");
+    let format = &seen.body(1)["response_format"]["json_schema"];
+    assert_eq!(
+        (&format["strict"], &format["name"]),
+        (&json!(true), &json!("Reply"))
+    );
+    assert!(seen.text(1).contains(SCHEMA));
+    assert_eq!(
+        seen.request(1).url,
+        "https://api.openai.com/v1/chat/completions"
+    );
+
+    let seen = check(
+        "anthropic",
+        [messages_reply(GOOD)],
+        |rig| patient(patient_input()).on(rig).run(),
+        r#"
+        1 anthropic/claude-haiku-4-5 conformant 130+20 cached 30 flex>standard
+        = {"verdict":"yes","because":"it is","also":null}
+        "#,
+    );
+    assert!(
+        seen.body(1).get("service_tier").is_none(),
+        "it has no flex tier"
+    );
+}
+
+/// The messages dialect through a whole ladder: an invalid answer, its coached retry, the next candidate.
+#[test]
+fn the_messages_dialect_goes_down_a_ladder() {
+    let seen = check(
+        "openai anthropic",
+        [messages_reply(BAD), messages_reply("Yes."), good()],
+        |rig| messages(messages_input()).on(rig).run(),
+        r#"
+        1 anthropic/claude-haiku-4-5 content_invalid 130+20 cached 30 priority>standard
+        2 anthropic/claude-haiku-4-5 content_invalid 130+20 cached 30 priority>standard
+        3 openai/gpt-5.4-mini conformant 100+20 priority>-
+        = {"verdict":"yes","because":"it is","also":null}
+        "#,
+    );
+    let request = seen.request(1);
+    assert_eq!(request.url, "https://api.anthropic.com/v1/messages");
+    assert_eq!(header(request, "x-api-key"), Some("OPEN-SESAME-anthropic"));
+    assert_eq!(header(request, "anthropic-version"), Some("2023-06-01"));
+    assert_eq!(header(request, "authorization"), None);
+    let schema: Value = serde_json::from_str(SCHEMA).unwrap();
+    assert_eq!(
+        seen.body(1),
+        json!({
+            "model": "claude-haiku-4-5",
+            "max_tokens": 300,
+            "system": "Decide this case.\n\nIs it so?\n",
+            "messages": [{ "role": "user", "content": "Answer now, with the JSON value only." }],
+            // The dialect ends at 1.
+            "temperature": 1.0,
+            "output_config": { "format": { "type": "json_schema", "schema": schema } },
+            "service_tier": "auto",
+        })
+    );
+    assert!(seen.text(1).contains(SCHEMA));
+    // L15
+    assert!(seen.system(2).contains(SCHEMA));
+    assert_eq!(seen.body(3)["max_completion_tokens"], 300);
+    assert_eq!(seen.body(3)["temperature"], 1.5);
+}

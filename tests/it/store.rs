@@ -1,0 +1,54 @@
+//! What does the telemetry database hold of a run?
+
+use rig::Rig;
+use rig::testing::{ManualClock, ScriptedTransport};
+use tests::routes::ladder;
+
+use crate::{bad, good, question, shed};
+
+// T1, T5: every attempt has its row, in order, and closing the rig makes them durable.
+#[test]
+fn the_rows_of_a_closed_rig_are_in_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    // The folder of the database is created.
+    let file = folder.path().join("new/telemetry.db");
+    let open = |transport: ScriptedTransport, clock: ManualClock| {
+        let builder = Rig::builder()
+            .ignore_env()
+            .key("north", "k")
+            .key("south", "k");
+        let builder = builder.transport(transport).clock(clock);
+        builder.telemetry_db(&file).build().unwrap()
+    };
+    let clock = ManualClock::new();
+    let transport = ScriptedTransport::new(&clock);
+    for reply in [shed(), bad(), bad(), good()] {
+        transport.push(reply);
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let rig = open(transport.clone(), clock.clone());
+        let run = ladder(question()).tag("customer", "acme").on(&rig).run();
+        let meta = run.await.unwrap().meta;
+        let rows = rig.attempts(&meta.run_id).await.unwrap();
+        let ends: Vec<_> = rows
+            .iter()
+            .map(|row| row.failure.map_or("NULL", |failure| failure.name()))
+            .collect();
+        let expected = [
+            "capacity_shed",
+            "content_invalid",
+            "content_invalid",
+            "NULL",
+        ];
+        assert_eq!(ends, expected);
+        assert_eq!(rows[3].id, meta.inference_id);
+        assert_eq!(rows[3].tags["customer"], "acme");
+        rig.close().await.unwrap();
+
+        let rig = open(transport, clock);
+        assert_eq!(rig.attempts(&meta.run_id).await.unwrap(), rows);
+    });
+}

@@ -1,0 +1,1 @@
+//! What needs real sockets, processes or servers.

@@ -1,0 +1,52 @@
+//! The harness of the behaviour tests.
+//!
+//! [`check`] makes one call of a compiled route on a real ladder with a scripted world, and compares what came of
+//! it, rows first, with the text that the test gives. [`Seen`] has what was sent.
+
+// The cases of `ui/` are compiled against this package as well, with routes of their own and without these.
+#![cfg(not(trybuild))]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on says so by panicking"
+)]
+
+#[deny(warnings, missing_docs, rust_2018_idioms, clippy::pedantic)]
+pub mod routes;
+mod transcript;
+mod world;
+
+pub use transcript::{Seen, check};
+pub use world::{KEY_MARKER, World, block_on, messages_reply};
+
+/// The Rust of the README compiles, and what can run without a key runs.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+pub mod readme {}
+
+/// `rig` by another name, as a crate has it that also depends on the other `rig`.
+pub mod modelrig {
+    pub use ::rig::*;
+}
+
+/// What `rig-build` is expected to generate for the routes of its `tests/accept`, in a crate that denies every
+/// warning. What is allowed is what the attribute allows.
+#[deny(
+    warnings,
+    missing_docs,
+    missing_debug_implementations,
+    rust_2018_idioms,
+    clippy::pedantic
+)]
+#[allow(
+    dead_code,
+    unreachable_pub,
+    unused_qualifications,
+    clippy::doc_markdown,
+    clippy::enum_variant_names,
+    clippy::module_name_repetitions,
+    clippy::pub_underscore_fields,
+    clippy::struct_field_names
+)]
+pub mod accept {
+    include!(concat!(env!("OUT_DIR"), "/accept.rs"));
+}

@@ -1,0 +1,51 @@
+//! The functions of `tests/routes`, bound as a user binds them.
+
+use crate::modelrig;
+
+/// The base of the field cases.
+#[rig::route("fc.base")]
+pub async fn fc_base(input: FcBaseInput) -> rig::Result<FcBase>;
+
+/// A candidate that enforces schemas, then one that has to be told.
+#[rig::route("ladder")]
+pub async fn ladder(input: LadderInput) -> rig::Result<Reply>;
+
+/// The repair rung in full. It has the schema of `ladder`, whose type it names by path.
+#[rig::route("mend")]
+pub async fn mend(input: MendInput) -> rig::Result<self::Reply>;
+
+/// Backoffs of its own, and the tiers.
+#[rig::route("patient", crate = ::rig)]
+pub async fn patient(input: PatientInput) -> rig::Result<ladder::Reply>;
+
+/// The messages dialect, then the strict chat dialect; bound by a crate that knows `rig` by another name.
+#[modelrig::route("messages", crate = crate::modelrig)]
+pub async fn messages(input: MessagesInput) -> modelrig::Result<self::Reply>;
+
+/// Any JSON value.
+#[rig::route("anything")]
+pub async fn anything(input: AnythingInput) -> rig::Result<serde_json::Value>;
+
+/// The README's first route.
+#[rig::route("headline")]
+pub async fn headline(input: HeadlineInput) -> rig::Result<Headline>;
+
+/// FC-05.
+#[rig::route("fc.names")]
+pub async fn names(input: FcNamesInput) -> rig::Result<Names>;
+
+/// FC-06.
+#[rig::route("fc.symbols")]
+pub async fn symbols(input: FcSymbolsInput) -> rig::Result<Symbols>;
+
+/// FC-58.
+#[rig::route("fc.braces")]
+pub async fn braces(input: FcBracesInput) -> rig::Result<self::FcBase>;
+
+/// FC-58, typed.
+#[rig::route("fc.braces-typed")]
+pub async fn braces_typed(input: FcBracesTypedInput) -> rig::Result<self::FcBase>;
+
+/// FC-59.
+#[rig::route("fc.ask")]
+pub async fn ask(input: FcAskInput) -> rig::Result<self::FcBase>;
