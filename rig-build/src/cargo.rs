@@ -5,6 +5,7 @@
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::compile::{Compilation, CompiledRoute};
 use crate::diagnostic::Severity;
@@ -22,14 +23,21 @@ use crate::output::compile_to;
 ///
 /// # Exits
 ///
-/// With status 1, after printing why, when the directory itself is at fault or when a route with errors is bound
-/// by no function. Errors of a bound route become compile errors at the function instead.
+/// With status 1, after printing why, when the directory itself is at fault, when a route with errors is bound by no
+/// function (a text scan of `src/` looks for `route("name"`), and when it is called twice. Errors of a bound route
+/// become compile errors at the function instead.
 #[expect(
     clippy::print_stdout,
     clippy::print_stderr,
     reason = "this is how a build script talks to cargo and to its user"
 )]
 pub fn compile(dir: impl AsRef<Path>) {
+    if CALLED.swap(true, Ordering::SeqCst) {
+        eprintln!(
+            "rig_build::compile was called twice\nhelp: keep the routes of a crate in one directory"
+        );
+        std::process::exit(1);
+    }
     let script = BuildScript::from_env().unwrap_or_else(|missing| {
         eprintln!(
             "rig_build::compile has to be called from a build script: `{missing}` is not set"
@@ -50,6 +58,9 @@ pub fn compile(dir: impl AsRef<Path>) {
         }
     }
 }
+
+/// Whether `compile` was called: a second call would replace what the first one wrote.
+static CALLED: AtomicBool = AtomicBool::new(false);
 
 /// What cargo tells a build script.
 struct BuildScript {

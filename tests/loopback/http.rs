@@ -1,0 +1,300 @@
+//! Does the ladder do over real connections what it does over scripted ones?
+
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use rig::testing::{MemoryStore, chat_completion};
+use rig::transport::BoxFuture;
+use rig::{Clock, Failure, FailureClass, Rig};
+use tests::routes::{self, FcBaseInput, LadderInput, PatientInput};
+
+use crate::server::{Event, Reply, Seen, Server, response};
+
+/// What every test calls with; it must show up nowhere but in one header.
+const KEY: &str = "k-4f1e9b7c2d5a";
+
+/// A rig over a real connection to a server that answers from a script.
+struct Bed {
+    server: Server,
+    rows: MemoryStore,
+    rig: Rig,
+    runtime: tokio::runtime::Runtime,
+}
+
+/// A clock that runs faster than the machine's, so that nobody waits for a timeout of ten seconds.
+struct Fast {
+    origin: Instant,
+    factor: u32,
+}
+
+impl Clock for Fast {
+    fn wall(&self) -> Duration {
+        SystemTime::now().duration_since(UNIX_EPOCH).unwrap()
+    }
+
+    fn monotonic(&self) -> Duration {
+        self.origin.elapsed() * self.factor
+    }
+
+    fn sleep(&self, duration: Duration) -> BoxFuture<'_, ()> {
+        Box::pin(tokio::time::sleep(duration / self.factor))
+    }
+}
+
+/// Returns a bed whose waits are as long as the routes say.
+fn bed(replies: impl IntoIterator<Item = Reply>) -> Bed {
+    fast_bed(1, replies)
+}
+
+/// Returns a bed whose waits are shorter by a factor.
+fn fast_bed(factor: u32, replies: impl IntoIterator<Item = Reply>) -> Bed {
+    let server = Server::scripted(replies);
+    let rows = MemoryStore::default();
+    let mut builder = Rig::builder().ignore_env().store(rows.clone()).clock(Fast {
+        origin: Instant::now(),
+        factor,
+    });
+    for provider in [
+        "north",
+        "south",
+        "deepseek",
+        "fireworks",
+        "openai",
+        "anthropic",
+    ] {
+        builder = builder
+            .key(provider, KEY)
+            .base_url(provider, server.base_url(provider));
+    }
+    let rig = builder.build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    Bed {
+        server,
+        rows,
+        rig,
+        runtime,
+    }
+}
+
+impl Bed {
+    fn ladder(&self) -> rig::Result<rig::Run<routes::Reply>> {
+        let input = LadderInput {
+            question: "Is it?".to_owned(),
+        };
+        self.runtime
+            .block_on(routes::ladder(input).on(&self.rig).run())
+    }
+
+    fn patient(&self) -> rig::Result<rig::Run<routes::Reply>> {
+        let input = PatientInput {
+            question: "Is it?".to_owned(),
+        };
+        self.runtime
+            .block_on(routes::patient(input).on(&self.rig).run())
+    }
+
+    /// Calls a route that retries nothing, and returns its failure.
+    fn fails(&self) -> Failure {
+        let call = routes::fc_base(FcBaseInput { q: "x".to_owned() }).on(&self.rig);
+        let error = self.runtime.block_on(call.run()).unwrap_err();
+        error.failure().unwrap().clone()
+    }
+
+    /// Returns every row in short, e.g. `north/n1 timeout`.
+    fn rows(&self) -> Vec<String> {
+        let rows = self.rows.rows();
+        let short = rows.iter().map(|row| {
+            let ended = row.failure.map_or("conformant", |failure| failure.name());
+            format!("{}/{} {ended}", row.provider, row.model)
+        });
+        short.collect()
+    }
+
+    /// Asserts that the rows are these, and that as many requests have arrived, each at its row's provider.
+    #[track_caller]
+    fn has(&self, rows: &[&str]) -> Vec<Seen> {
+        assert_eq!(self.rows(), rows);
+        let requests = self.server.requests();
+        let asked: Vec<_> = requests
+            .iter()
+            .map(|seen| seen.head.split('/').nth(1).unwrap())
+            .collect();
+        let recorded: Vec<_> = rows
+            .iter()
+            .map(|row| row.split('/').next().unwrap())
+            .collect();
+        assert_eq!(asked, recorded);
+        requests
+    }
+}
+
+fn good() -> Reply {
+    let answer = r#"{"verdict": "yes", "because": "It is.", "also": null}"#;
+    response(200, "", &chat_completion(answer, "stop", 100, 20))
+}
+
+/// Returns a head that promises a body of this length, with the first bytes of it.
+fn promised(length: usize) -> String {
+    format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\n\r\n{{\"choices\": [")
+}
+
+#[test]
+fn one_dispatch_is_one_request_and_one_row() {
+    let bed = bed([good()]);
+    let run = bed.ladder().unwrap();
+    assert_eq!(
+        (run.meta.tokens_in, run.meta.tokens_out),
+        (Some(100), Some(20))
+    );
+    let requests = bed.has(&["north/n1 conformant"]);
+    assert!(
+        requests[0]
+            .head
+            .starts_with("post /north/chat/completions http/1.1\r\n")
+    );
+    assert!(requests[0].body.contains("Decide this case.\\n\\nIs it?"));
+    assert_eq!(bed.rows.rows()[0].id, run.meta.inference_id);
+}
+
+/// L4.
+#[test]
+fn a_shed_request_is_sent_again_after_its_backoff() {
+    let bed = fast_bed(20, [response(429, "", "{}"), good()]);
+    let run = bed.patient().unwrap();
+    assert_eq!(run.meta.attempts.failed(FailureClass::CapacityShed), 1);
+    bed.has(&[
+        "openai/gpt-5.4-mini capacity_shed",
+        "openai/gpt-5.4-mini conformant",
+    ]);
+}
+
+/// K4: a host that has gone away in the middle of its answer.
+#[test]
+fn a_connection_closed_in_the_body_is_network() {
+    let cut = || Reply::Cut(promised(1_000));
+    let bed = bed([cut(), good()]);
+    bed.patient().unwrap();
+    bed.has(&[
+        "openai/gpt-5.4-mini network",
+        "openai/gpt-5.4-mini conformant",
+    ]);
+
+    let before_the_head = || Reply::Cut(String::new());
+    for end in [cut, before_the_head] {
+        let bed = self::bed([end(), end()]);
+        assert_eq!(bed.fails().message, "the connection was closed early");
+        bed.has(&["deepseek/model-a network", "fireworks/model-b network"]);
+    }
+}
+
+/// L12: the clock of an attempt runs until the last byte, whether the host is silent or merely slow.
+#[test]
+fn an_answer_that_never_ends_is_timeout() {
+    let stalls = [Reply::Stall(promised(1_000)), Reply::Stall(String::new())];
+    for replies in [stalls, [Reply::Drip, Reply::Drip]] {
+        let bed = fast_bed(10, replies);
+        let failure = bed.fails();
+        assert_eq!(failure.message, "no complete answer within 2000 ms");
+        bed.has(&["deepseek/model-a timeout", "fireworks/model-b timeout"]);
+        for row in bed.rows.rows() {
+            assert!(row.latency_ms >= 2_000, "{row:?}");
+        }
+    }
+}
+
+#[test]
+fn an_answer_beyond_the_cap_is_not_read_to_its_end() {
+    const CAP: usize = 16 << 20;
+    let long = || response(200, "", &" ".repeat(CAP + 1));
+    let bed = fast_bed(1, [long(), long()]);
+    assert_eq!(
+        bed.fails().message,
+        format!("the response is longer than {CAP} bytes")
+    );
+    bed.has(&["deepseek/model-a network", "fireworks/model-b network"]);
+}
+
+#[test]
+fn attempts_share_a_connection() {
+    let bed = bed([good(), response(401, "", "{}"), good(), good()]);
+    for _ in 0..3 {
+        bed.ladder().unwrap();
+    }
+    let requests = bed.has(&[
+        "north/n1 conformant",
+        "north/n1 config_auth",
+        "south/s1 conformant",
+        "north/n1 conformant",
+    ]);
+    let connections: Vec<_> = requests.iter().map(|seen| seen.connection).collect();
+    assert_eq!(connections, [0, 0, 0, 0]);
+}
+
+#[test]
+fn the_key_is_in_one_header_and_nowhere_else() {
+    let echo = || {
+        response(
+            401,
+            "",
+            &format!(r#"{{"error": {{"message": "bad key {KEY}!"}}}}"#),
+        )
+    };
+    let bed = bed([echo(), echo()]);
+    let error = bed.patient().unwrap_err();
+    let requests = bed.has(&[
+        "openai/gpt-5.4-mini config_auth",
+        "anthropic/claude-haiku-4-5 config_auth",
+    ]);
+    for (seen, header) in requests
+        .iter()
+        .zip(["authorization: bearer ", "x-api-key: "])
+    {
+        let header = format!("\r\n{header}{KEY}\r\n");
+        assert!(seen.head.contains(&header), "{}", seen.head);
+        let everything = format!("{}{}", seen.head, seen.body);
+        assert_eq!(everything.matches(KEY).count(), 1, "{everything}");
+    }
+    let told = format!("{error} {error:?} {:?}", bed.rows.rows());
+    assert!(told.contains("bad key") && !told.contains(KEY), "{told}");
+}
+
+/// L11, K6.
+#[test]
+fn dropping_a_call_closes_its_connection_and_leaves_a_cancelled_row() {
+    for reply in [Reply::Stall(String::new()), Reply::Stall(promised(1_000))] {
+        let Bed {
+            server,
+            rows,
+            rig,
+            runtime,
+        } = bed([reply]);
+        let input = LadderInput {
+            question: "Is it?".to_owned(),
+        };
+        let call = routes::ladder(input).on(&rig).run();
+        let closed = runtime.block_on(async move {
+            let arrived = tokio::task::spawn_blocking(move || (server.next(), server));
+            // Whichever does not end first is dropped.
+            let server = tokio::select! {
+                ended = call => panic!("{ended:?}"),
+                arrived = arrived => {
+                    let (event, server) = arrived.unwrap();
+                    assert!(matches!(event, Event::Request(_)), "{event:?}");
+                    server
+                }
+            };
+            tokio::task::spawn_blocking(move || server.next())
+                .await
+                .unwrap()
+        });
+        assert!(matches!(closed, Event::Closed(0)), "{closed:?}");
+        let rows = rows.rows();
+        let [row] = rows.as_slice() else {
+            panic!("{rows:?}")
+        };
+        assert_eq!(row.failure.map(|failure| failure.name()), Some("cancelled"));
+        assert_eq!((row.tokens_in, row.attempt), (None, 1));
+    }
+}
