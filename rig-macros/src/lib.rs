@@ -12,7 +12,7 @@ use proc_macro::TokenStream;
 
 /// Binds a function to a compiled route.
 ///
-/// ```ignore
+/// ```text
 /// #[rig::route("summarize")]
 /// pub async fn summarize(input: SummarizeInput) -> rig::Result<Summary>;
 /// ```

@@ -3,7 +3,7 @@
 //! A *route* is a YAML file: a prompt, a JSON Schema for the answer, the candidate models, and a policy for
 //! everything that goes wrong. It is checked when your crate is compiled and bound to a function:
 //!
-//! ```ignore
+//! ```text
 //! #[rig::route("summarize")]
 //! pub async fn summarize(input: SummarizeInput) -> rig::Result<Summary>;
 //!
