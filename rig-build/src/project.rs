@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use rig_spec::{Capabilities, Capability, Dialect, Price, UsdPerMtok};
+use rig_spec::{Capabilities, Capability, Dialect, Price, Rates, UsdPerMtok};
 
 use crate::diagnostic::{Diagnostic, Sink};
 use crate::fields::{Fields, Keys, list, string, unknown, word};
@@ -203,12 +203,12 @@ fn price(node: &Node, sink: &mut Sink) -> Option<Price> {
     };
     let (input, output) = (usd("in"), usd("out"));
     let (cached_input, cache_write) = (usd("cached_in"), usd("cache_write"));
-    Some(Price {
+    Some(Price::flat(Rates {
         input: input?,
         output: output?,
         cached_input,
         cache_write,
-    })
+    }))
 }
 
 fn usd_per_mtok(key: &str, node: &Node, sink: &mut Sink) -> Option<UsdPerMtok> {
@@ -216,7 +216,7 @@ fn usd_per_mtok(key: &str, node: &Node, sink: &mut Sink) -> Option<UsdPerMtok> {
         Kind::Number(text) => text.as_str(),
         _ => "",
     };
-    let price = nanos(text).map(UsdPerMtok::nanos);
+    let price = UsdPerMtok::from_decimal(text);
     if price.is_none() {
         let message = format!(
             "`{key}` has to be a price in USD per million tokens, found {}",
@@ -230,29 +230,4 @@ fn usd_per_mtok(key: &str, node: &Node, sink: &mut Sink) -> Option<UsdPerMtok> {
         );
     }
     price
-}
-
-/// Reads a decimal number of dollars as whole nano-dollars, exactly.
-fn nanos(text: &str) -> Option<u64> {
-    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
-    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    if whole.is_empty() || fraction.len() > 9 || !digits(whole) || !digits(fraction) {
-        return None;
-    }
-    format!("{whole}{fraction:0<9}").parse().ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::nanos;
-
-    #[test]
-    fn prices_are_read_exactly() {
-        assert_eq!(nanos("0.0028"), Some(2_800_000));
-        assert_eq!(nanos("3"), Some(3_000_000_000));
-        assert_eq!(nanos("0.10"), Some(100_000_000));
-        for bad in ["", "-1", "1e3", ".5", "1.0000000001", "99999999999"] {
-            assert_eq!(nanos(bad), None, "{bad}");
-        }
-    }
 }

@@ -7,16 +7,18 @@ mod capability;
 mod failure;
 mod money;
 mod provider;
+mod registry;
 mod route;
 mod template;
 
 pub use capability::{Capabilities, Capability};
 pub use failure::{Backoff, ClassSpec, Disposition, FAILURE_DOCS, FailureClass};
-pub use money::{Price, Usd, UsdPerMtok};
+pub use money::{LongPrompt, Price, Rates, Usd, UsdPerMtok};
 pub use provider::{
     ANTHROPIC, DEEPINFRA, DEEPSEEK, Dialect, FIREWORKS, GROK, NativeSchema, OPENAI, PROVIDERS,
     Provider, TokenLimitKey,
 };
+pub use registry::{ModelFacts, Probe, model_facts};
 pub use route::{
     Candidate, Enforcement, Plan, Policy, Repair, Route, Sampling, Schema, Tier, Variant,
 };

@@ -16,6 +16,24 @@ pub struct UsdPerMtok(u64);
 /// What a candidate's tokens cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Price {
+    /// What they cost.
+    pub rates: Rates,
+    /// What they cost in an attempt with a long prompt; `None` costs the same.
+    pub long: Option<LongPrompt>,
+}
+
+/// The rates of an attempt whose prompt is long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LongPrompt {
+    /// They hold for more input tokens than this.
+    pub over: u64,
+    /// The rates of the whole attempt.
+    pub rates: Rates,
+}
+
+/// What each kind of token costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rates {
     /// Input tokens that were not read from a cache.
     pub input: UsdPerMtok,
     /// Output tokens, reasoning included.
@@ -56,6 +74,17 @@ impl UsdPerMtok {
         Self(nanos)
     }
 
+    /// Reads a decimal number of dollars, exactly: digits, and at most nine behind a point.
+    #[must_use]
+    pub fn from_decimal(text: &str) -> Option<Self> {
+        let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+        let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        if whole.is_empty() || fraction.len() > 9 || !digits(whole) || !digits(fraction) {
+            return None;
+        }
+        format!("{whole}{fraction:0<9}").parse().ok().map(Self)
+    }
+
     /// Returns the price in nano-dollars per million tokens.
     #[must_use]
     pub const fn as_nanos(self) -> u64 {
@@ -63,28 +92,104 @@ impl UsdPerMtok {
     }
 }
 
+impl Rates {
+    /// Returns rates of these nano-dollars per million input and output tokens.
+    #[must_use]
+    pub const fn nanos(input: u64, output: u64) -> Self {
+        Self {
+            input: UsdPerMtok(input),
+            output: UsdPerMtok(output),
+            cached_input: None,
+            cache_write: None,
+        }
+    }
+
+    /// Sets the rate of input tokens read from a cache.
+    #[must_use]
+    pub const fn cached(mut self, nanos: u64) -> Self {
+        self.cached_input = Some(UsdPerMtok(nanos));
+        self
+    }
+
+    /// Sets the rate of input tokens written to a cache.
+    #[must_use]
+    pub const fn written(mut self, nanos: u64) -> Self {
+        self.cache_write = Some(UsdPerMtok(nanos));
+        self
+    }
+
+    /// Returns input and output rate together, the figure that candidates are compared by.
+    #[must_use]
+    pub fn blended(&self) -> UsdPerMtok {
+        UsdPerMtok(self.input.0.saturating_add(self.output.0))
+    }
+
+    /// Returns the dearest rate that an input token can be billed at.
+    #[must_use]
+    pub fn dearest_input(&self) -> UsdPerMtok {
+        let others = [self.cached_input, self.cache_write];
+        others.into_iter().flatten().fold(self.input, Ord::max)
+    }
+}
+
 impl Price {
+    /// Returns a price that does not depend on the prompt's length.
+    #[must_use]
+    pub const fn flat(rates: Rates) -> Self {
+        Self { rates, long: None }
+    }
+
+    /// Sets the rates of attempts with more than `over` input tokens.
+    #[must_use]
+    pub const fn above(mut self, over: u64, rates: Rates) -> Self {
+        self.long = Some(LongPrompt { over, rates });
+        self
+    }
+
     /// Returns the cost of one answer, rounded up to a whole nano-dollar.
     ///
     /// `tokens_in` is the whole input; `cached` and `cache_write` are the parts of it that were read from and
     /// written to a cache. Parts beyond the whole are ignored.
     #[must_use]
     pub fn cost(&self, tokens_in: u64, cached: u64, cache_write: u64, tokens_out: u64) -> Usd {
+        let rates = match self.long {
+            Some(long) if tokens_in > long.over => long.rates,
+            _ => self.rates,
+        };
         let cached = cached.min(tokens_in);
         let written = cache_write.min(tokens_in - cached);
         let plain = tokens_in - cached - written;
-        let parts = [
-            (plain, self.input),
-            (cached, self.cached_input.unwrap_or(self.input)),
-            (written, self.cache_write.unwrap_or(self.input)),
-            (tokens_out, self.output),
-        ];
-        let total: u128 = parts
-            .iter()
-            .map(|(tokens, price)| u128::from(*tokens) * u128::from(price.0))
-            .sum();
-        Usd(u64::try_from(total.div_ceil(1_000_000)).unwrap_or(u64::MAX))
+        total(&[
+            (plain, rates.input),
+            (cached, rates.cached_input.unwrap_or(rates.input)),
+            (written, rates.cache_write.unwrap_or(rates.input)),
+            (tokens_out, rates.output),
+        ])
     }
+
+    /// Returns the most that an answer of so many tokens can cost, whatever was read from or written to a cache.
+    #[must_use]
+    pub fn most(&self, tokens_in: u64, tokens_out: u64) -> Usd {
+        let long = self.long.filter(|long| tokens_in > long.over);
+        let most = |rates: &Rates, tokens_in| {
+            total(&[
+                (tokens_in, rates.dearest_input()),
+                (tokens_out, rates.output),
+            ])
+        };
+        // A prompt just below the band may be the dearer one.
+        let below = self.long.map_or(tokens_in, |long| tokens_in.min(long.over));
+        let short = most(&self.rates, below);
+        long.map_or(short, |long| short.max(most(&long.rates, tokens_in)))
+    }
+}
+
+fn total(parts: &[(u64, UsdPerMtok)]) -> Usd {
+    let nanos: u128 = parts
+        .iter()
+        .map(|(tokens, rate)| u128::from(*tokens) * u128::from(rate.0))
+        .sum();
+    Usd(u64::try_from(nanos.div_ceil(1_000_000)).unwrap_or(u64::MAX))
 }
 
 impl Add for Usd {
@@ -114,12 +219,7 @@ impl fmt::Display for Usd {
 mod tests {
     use super::*;
 
-    const PRICE: Price = Price {
-        input: UsdPerMtok::nanos(2_800_000),
-        output: UsdPerMtok::nanos(400_000_000),
-        cached_input: Some(UsdPerMtok::nanos(280_000)),
-        cache_write: None,
-    };
+    const PRICE: Price = Price::flat(Rates::nanos(2_800_000, 400_000_000).cached(280_000));
 
     #[test]
     fn cost_is_exact_and_rounds_up_once() {
@@ -134,6 +234,46 @@ mod tests {
     #[test]
     fn cached_beyond_the_input_is_clamped() {
         assert_eq!(PRICE.cost(10, 1_000, 1_000, 0), PRICE.cost(10, 10, 0, 0));
+    }
+
+    #[test]
+    fn a_long_prompt_has_rates_of_its_own() {
+        let price = PRICE.above(100, Rates::nanos(5_600_000, 800_000_000));
+        assert_eq!(price.cost(100, 0, 0, 1), PRICE.cost(100, 0, 0, 1));
+        assert_eq!(price.cost(101, 50, 0, 1), Usd::nanos(566 + 800));
+    }
+
+    #[test]
+    fn the_most_covers_every_split_of_the_input() {
+        let price = Price::flat(
+            Rates::nanos(2_000_000, 3_000_000)
+                .cached(200_000)
+                .written(2_500_000),
+        )
+        .above(1_000, Rates::nanos(1_000_000, 3_000_000));
+        for tokens_in in [0, 1, 999, 1_000, 1_001, 2_600] {
+            let most = price.most(tokens_in, 7);
+            for actual in [0, tokens_in / 2, tokens_in] {
+                for (cached, written) in
+                    [(0, 0), (actual, 0), (0, actual), (actual / 2, actual / 2)]
+                {
+                    assert!(
+                        price.cost(actual, cached, written, 7) <= most,
+                        "{tokens_in} {actual}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn prices_are_read_exactly() {
+        let nanos = |text| UsdPerMtok::from_decimal(text).map(UsdPerMtok::as_nanos);
+        assert_eq!(nanos("0.0028"), Some(2_800_000));
+        assert_eq!(nanos("3"), Some(3_000_000_000));
+        for bad in ["", "-1", "1e3", ".5", "1.0000000001", "99999999999"] {
+            assert_eq!(nanos(bad), None, "{bad}");
+        }
     }
 
     #[test]

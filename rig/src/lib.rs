@@ -38,8 +38,8 @@ pub mod __private {
     pub use rig_spec::{
         ANTHROPIC, Backoff, Candidate, Capabilities, Capability, DEEPINFRA, DEEPSEEK, Dialect,
         Enforcement, FIREWORKS, FailureClass, GROK, NativeSchema, OPENAI, PROVIDERS, Plan, Policy,
-        Price, Provider, Repair, Route, Sampling, Schema, Segment, Template, Tier, TokenLimitKey,
-        Usd, UsdPerMtok, Variant,
+        Price, Provider, Rates, Repair, Route, Sampling, Schema, Segment, Template, Tier,
+        TokenLimitKey, Usd, UsdPerMtok, Variant,
     };
     pub use serde::{self, Deserialize, Serialize};
     pub use serde_json::{self, Value};

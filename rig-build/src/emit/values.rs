@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use rig_spec::{Capabilities, Capability, Price, UsdPerMtok};
+use rig_spec::{Capabilities, Capability, Price, Rates, UsdPerMtok};
 
 /// Writes an integer in groups of three digits: `60_000`.
 pub(super) fn integer(value: impl Display) -> String {
@@ -38,14 +38,29 @@ pub(super) fn optional(value: Option<String>) -> String {
 
 /// Writes a price.
 pub(super) fn price(price: &Price) -> String {
-    let usd =
-        |price: UsdPerMtok| format!("__rig::UsdPerMtok::nanos({})", integer(price.as_nanos()));
+    let flat = format!("__rig::Price::flat({})", rates(&price.rates));
+    match &price.long {
+        None => flat,
+        Some(long) => format!(
+            "{flat}.above({}, {})",
+            integer(long.over),
+            rates(&long.rates)
+        ),
+    }
+}
+
+fn rates(rates: &Rates) -> String {
+    let nanos = |price: UsdPerMtok| integer(price.as_nanos());
+    let part = |name: &str, price: Option<UsdPerMtok>| match price {
+        Some(price) => format!(".{name}({})", nanos(price)),
+        None => String::new(),
+    };
     format!(
-        "__rig::Price {{ input: {}, output: {}, cached_input: {}, cache_write: {} }}",
-        usd(price.input),
-        usd(price.output),
-        optional(price.cached_input.map(usd)),
-        optional(price.cache_write.map(usd)),
+        "__rig::Rates::nanos({}, {}){}{}",
+        nanos(rates.input),
+        nanos(rates.output),
+        part("cached", rates.cached_input),
+        part("written", rates.cache_write),
     )
 }
 

@@ -8,8 +8,8 @@ use std::task::Poll;
 use std::time::Duration;
 
 use rig_spec::{
-    Capabilities, DEEPSEEK, Enforcement, FailureClass, OPENAI, Policy, Price, Repair, Sampling,
-    Schema, Segment, Template, Usd, UsdPerMtok,
+    Capabilities, DEEPSEEK, Enforcement, FailureClass, OPENAI, Policy, Price, Rates, Repair,
+    Sampling, Schema, Segment, Template, Usd,
 };
 use serde_json::json;
 
@@ -23,12 +23,7 @@ const NATIVE: Candidate = Candidate {
     model: "a",
     capabilities: Capabilities::of(&[]),
     enforcement: Enforcement::Native,
-    price: Some(Price {
-        input: UsdPerMtok::nanos(1_000_000_000),
-        output: UsdPerMtok::nanos(2_000_000_000),
-        cached_input: None,
-        cache_write: None,
-    }),
+    price: Some(Price::flat(Rates::nanos(1_000_000_000, 2_000_000_000))),
 };
 const JSON_MODE: Candidate = Candidate {
     provider: &DEEPSEEK,

@@ -186,7 +186,7 @@ pub static ROUTE: __rig::Route = __rig::Route {
                 model: "small",
                 capabilities: __rig::Capabilities::of(&[__rig::Capability::StructuredNative, __rig::Capability::JsonMode]),
                 enforcement: __rig::Enforcement::Native,
-                price: ::core::option::Option::Some(__rig::Price { input: __rig::UsdPerMtok::nanos(100_000_000), output: __rig::UsdPerMtok::nanos(400_000_000), cached_input: ::core::option::Option::Some(__rig::UsdPerMtok::nanos(50_000_000)), cache_write: ::core::option::Option::None }),
+                price: ::core::option::Option::Some(__rig::Price::flat(__rig::Rates::nanos(100_000_000, 400_000_000).cached(50_000_000))),
             },
             __rig::Candidate {
                 provider: &__rig::OPENAI,
@@ -305,7 +305,7 @@ pub static ROUTE: __rig::Route = __rig::Route {
                         model: "small",
                         capabilities: __rig::Capabilities::of(&[__rig::Capability::StructuredNative, __rig::Capability::JsonMode]),
                         enforcement: __rig::Enforcement::Native,
-                        price: ::core::option::Option::Some(__rig::Price { input: __rig::UsdPerMtok::nanos(100_000_000), output: __rig::UsdPerMtok::nanos(400_000_000), cached_input: ::core::option::Option::Some(__rig::UsdPerMtok::nanos(50_000_000)), cache_write: ::core::option::Option::None }),
+                        price: ::core::option::Option::Some(__rig::Price::flat(__rig::Rates::nanos(100_000_000, 400_000_000).cached(50_000_000))),
                     },
                     __rig::Candidate {
                         provider: &__rig::OPENAI,
@@ -340,7 +340,7 @@ pub static ROUTE: __rig::Route = __rig::Route {
                         model: "small",
                         capabilities: __rig::Capabilities::of(&[__rig::Capability::StructuredNative, __rig::Capability::JsonMode]),
                         enforcement: __rig::Enforcement::Native,
-                        price: ::core::option::Option::Some(__rig::Price { input: __rig::UsdPerMtok::nanos(100_000_000), output: __rig::UsdPerMtok::nanos(400_000_000), cached_input: ::core::option::Option::Some(__rig::UsdPerMtok::nanos(50_000_000)), cache_write: ::core::option::Option::None }),
+                        price: ::core::option::Option::Some(__rig::Price::flat(__rig::Rates::nanos(100_000_000, 400_000_000).cached(50_000_000))),
                     },
                     __rig::Candidate {
                         provider: &__rig::OPENAI,
