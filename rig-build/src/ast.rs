@@ -4,8 +4,10 @@
 //! unknown or of the wrong type. A part that could not be read is `None` and was reported.
 
 mod policy;
+mod routing;
 
 pub(crate) use policy::{Backoff, Json, Policy};
+pub(crate) use routing::{Limits, Prefer, Require, Routing};
 
 use policy::JSON_WORDS;
 
@@ -24,6 +26,8 @@ pub(crate) struct Route {
     pub(crate) prompt: Option<Prompt>,
     pub(crate) policy: Policy,
     pub(crate) repair: Option<Repair>,
+    pub(crate) routing: Routing,
+    pub(crate) limits: Limits,
     pub(crate) variants: Vec<Variant>,
 }
 
@@ -98,19 +102,15 @@ const ROUTE: Keys = Keys {
         "prompt",
         "policy",
         "repair",
-        "capture",
-        "variants",
-    ],
-    later: &[
         "require",
         "prefer",
         "providers",
         "max_price_usd_per_mtok",
-        "cache",
-        "grounding",
-        "tools",
         "limits",
+        "capture",
+        "variants",
     ],
+    later: &["cache", "grounding", "tools"],
 };
 const CANDIDATE: Keys = Keys {
     what: "a candidate",
@@ -174,6 +174,11 @@ pub(crate) fn route(node: &Node, sink: &mut Sink) -> Option<Route> {
         .map(|node| policy::policy(node, sink))
         .unwrap_or_default();
     let repair = fields.get("repair").and_then(|node| repair(node, sink));
+    let routing = routing::routing(&fields, sink);
+    let limits = fields
+        .get("limits")
+        .map(|node| routing::limits(node, sink))
+        .unwrap_or_default();
     capture(fields.get("capture"), sink);
     let variants = fields
         .get("variants")
@@ -190,6 +195,8 @@ pub(crate) fn route(node: &Node, sink: &mut Sink) -> Option<Route> {
         prompt,
         policy,
         repair,
+        routing,
+        limits,
         variants,
     })
 }

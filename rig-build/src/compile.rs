@@ -239,7 +239,7 @@ fn finish(
     let checked = read
         .route
         .as_ref()
-        .and_then(|route| check::checked(route, &sink));
+        .and_then(|route| check::checked(route, &mut sink));
     let variants = variant_names(read.route.as_ref(), checked.as_ref());
     let input = read.route.as_ref().and_then(|route| route.prompt.as_ref());
     let input = input.map(|prompt| input_fields(&prompt.variables.value));

@@ -24,6 +24,7 @@ pub(crate) struct Diagnostic {
     pub(crate) message: String,
     pub(crate) primary: Option<Label>,
     pub(crate) secondary: Vec<Label>,
+    pub(crate) notes: Vec<String>,
     pub(crate) help: Option<String>,
 }
 
@@ -50,6 +51,7 @@ impl Diagnostic {
             message,
             primary: None,
             secondary: Vec::new(),
+            notes: Vec::new(),
             help: None,
         }
     }
@@ -89,6 +91,12 @@ impl Diagnostic {
         self
     }
 
+    /// Adds a line of reasoning.
+    pub(crate) fn note(mut self, text: impl Into<String>) -> Self {
+        self.notes.push(text.into());
+        self
+    }
+
     /// Sets what to do about it.
     pub(crate) fn help(mut self, text: impl Into<String>) -> Self {
         self.help = Some(text.into());
@@ -107,6 +115,9 @@ impl Diagnostic {
         let gutter = widest.to_string().len();
         for file in marks.chunk_by(|a, b| a.span.source == b.span.source) {
             snippet(&mut out, sources.get(file[0].span.source), file, gutter);
+        }
+        for note in &self.notes {
+            out += &format!("note: {note}\n");
         }
         if let Some(help) = &self.help {
             out += &format!("help: {help}\n");

@@ -5,9 +5,10 @@
 
 use std::rc::Rc;
 
-use rig_spec::{Capabilities, FailureClass, NativeSchema, Price, Provider};
+use rig_spec::{FailureClass, NativeSchema, Provider};
 
-use crate::ast::{Backoff, Json, Policy, Variable};
+use crate::ast::{Backoff, Json, Limits, Policy, Routing, Variable};
+use crate::facts::Facts;
 use crate::project::Host;
 use crate::schema::Schema;
 use crate::source::{Span, Spanned};
@@ -25,6 +26,8 @@ pub(crate) struct Route {
     pub(crate) retries: Vec<(Spanned<FailureClass>, Spanned<u64>)>,
     pub(crate) backoff: Vec<(Spanned<FailureClass>, Backoff)>,
     pub(crate) repair: Option<Repair>,
+    pub(crate) routing: Routing,
+    pub(crate) limits: Limits,
     pub(crate) variants: Vec<Variant>,
 }
 
@@ -53,8 +56,7 @@ pub(crate) struct Candidate {
     pub(crate) provider: Option<ProviderRef>,
     pub(crate) model: Option<Spanned<String>>,
     pub(crate) trial: bool,
-    pub(crate) capabilities: Capabilities,
-    pub(crate) price: Option<Price>,
+    pub(crate) facts: Facts,
 }
 
 /// The prompt.

@@ -3,10 +3,11 @@
 //! Providers, failure classes and files are looked up; a name that means nothing is reported, with the name
 //! that was probably meant.
 
-use rig_spec::{Capabilities, FailureClass, PROVIDERS, Price};
+use rig_spec::{FailureClass, PROVIDERS, Tier};
 
 use crate::ast;
 use crate::diagnostic::{Diagnostic, Sink};
+use crate::facts::{Facts, facts};
 use crate::fields::unknown;
 use crate::files::Files;
 use crate::ir::{Answer, Candidate, Prompt, PromptChange, ProviderRef, Repair, Route, Variant};
@@ -40,6 +41,11 @@ pub(crate) fn lower(
         variables: prompt.variables,
     });
     let mut policy = route.policy;
+    let tier = policy.tier.as_ref().map(|tier| tier.value);
+    let known = Known { project, tier };
+    for name in route.routing.only.iter().chain(&route.routing.ignore) {
+        provider(name, project, sink);
+    }
     let retries = std::mem::take(&mut policy.retries);
     let retries = retries
         .into_iter()
@@ -54,23 +60,32 @@ pub(crate) fn lower(
         name: route.name,
         version: route.version,
         schema,
-        candidates: route.candidates.map(|list| candidates(list, project, sink)),
+        candidates: route.candidates.map(|list| candidates(list, known, sink)),
         prompt,
         policy,
         retries,
         backoff,
         repair: route.repair.map(repair),
+        routing: route.routing,
+        limits: route.limits,
         variants: route
             .variants
             .into_iter()
-            .map(|variant| lower_variant(variant, project, files, sink))
+            .map(|variant| lower_variant(variant, known, files, sink))
             .collect(),
     }
 }
 
+/// What is needed to look a candidate up.
+#[derive(Clone, Copy)]
+struct Known<'a> {
+    project: &'a Project,
+    tier: Option<Tier>,
+}
+
 fn lower_variant(
     variant: ast::Variant,
-    project: &Project,
+    known: Known<'_>,
     files: &mut Files,
     sink: &mut Sink,
 ) -> Variant {
@@ -84,9 +99,7 @@ fn lower_variant(
         name: variant.name,
         prompt_override: change(variant.prompt_override, sink),
         prompt_append: change(variant.prompt_append, sink),
-        candidates: variant
-            .candidates
-            .map(|list| candidates(list, project, sink)),
+        candidates: variant.candidates.map(|list| candidates(list, known, sink)),
         json: variant.json,
         repair: variant.repair.map(repair),
     }
@@ -132,26 +145,26 @@ fn class_of(name: &Spanned<String>, sink: &mut Sink) -> Option<Spanned<FailureCl
 
 fn candidates(
     list: Spanned<Vec<ast::Candidate>>,
-    project: &Project,
+    known: Known<'_>,
     sink: &mut Sink,
 ) -> Spanned<Vec<Candidate>> {
     let lowered = list
         .value
         .into_iter()
-        .map(|candidate| lower_candidate(candidate, project, sink))
+        .map(|candidate| lower_candidate(candidate, known, sink))
         .collect();
     Spanned::new(lowered, list.span)
 }
 
-fn lower_candidate(candidate: ast::Candidate, project: &Project, sink: &mut Sink) -> Candidate {
+fn lower_candidate(candidate: ast::Candidate, known: Known<'_>, sink: &mut Sink) -> Candidate {
     let provider = candidate
         .provider
         .as_ref()
-        .and_then(|name| provider(name, project, sink));
+        .and_then(|name| provider(name, known.project, sink));
     let model = candidate.model;
-    let (capabilities, price) = match (&provider, &model) {
-        (Some(provider), Some(model)) => facts(provider, &model.value, project),
-        _ => (Capabilities::default(), None),
+    let facts = match (&provider, &model) {
+        (Some(provider), Some(model)) => facts(provider, &model.value, known.tier, known.project),
+        _ => Facts::default(),
     };
     let trial = candidate.trial.is_some_and(|trial| trial.value);
     Candidate {
@@ -159,8 +172,7 @@ fn lower_candidate(candidate: ast::Candidate, project: &Project, sink: &mut Sink
         provider,
         model,
         trial,
-        capabilities,
-        price,
+        facts,
     }
 }
 
@@ -202,32 +214,4 @@ fn provider(name: &Spanned<String>, project: &Project, sink: &mut Sink) -> Optio
     }
     sink.push(finding);
     None
-}
-
-/// Returns the resolved flags (overrides before what the provider declares) and the price.
-fn facts(provider: &ProviderRef, model: &str, project: &Project) -> (Capabilities, Option<Price>) {
-    let key = format!("{}/{model}", provider.name());
-    let overridden = |wanted: &str| {
-        project
-            .overrides
-            .iter()
-            .find(|(name, _)| name == wanted)
-            .map(|(_, flags)| *flags)
-    };
-    let (declared, price) = match provider {
-        ProviderRef::BuiltIn(provider) => (provider.capabilities, None),
-        ProviderRef::Host(host) => (
-            host.capabilities,
-            host.prices
-                .iter()
-                .find(|(name, _)| name == model)
-                .map(|(_, price)| *price),
-        ),
-    };
-    (
-        overridden(&key)
-            .or_else(|| overridden(provider.name()))
-            .unwrap_or(declared),
-        price,
-    )
 }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use rig_spec::{Capabilities, Capability, Dialect, Price, Rates, UsdPerMtok};
 
 use crate::diagnostic::{Diagnostic, Sink};
-use crate::fields::{Fields, Keys, list, string, unknown, word};
+use crate::fields::{Fields, Keys, integer, list, string, unknown, word};
 use crate::node::{Kind, Node};
 use crate::source::Spanned;
 
@@ -26,7 +26,18 @@ pub(crate) struct Host {
     pub(crate) base_url: String,
     pub(crate) key_env: Option<String>,
     pub(crate) capabilities: Capabilities,
-    pub(crate) prices: Vec<(String, Price)>,
+    pub(crate) models: Vec<HostModel>,
+}
+
+/// What `rig.yaml` says of a host's model.
+#[derive(Debug)]
+pub(crate) struct HostModel {
+    pub(crate) name: String,
+    pub(crate) price: Option<Price>,
+    /// The context window, in tokens.
+    pub(crate) context: Option<u64>,
+    /// The most output tokens.
+    pub(crate) max_output: Option<u64>,
 }
 
 const PROJECT: Keys = Keys {
@@ -128,9 +139,9 @@ fn host(node: &Node, sink: &mut Sink) -> Option<Spanned<Host>> {
         .map(|node| capabilities(node, sink))
         .unwrap_or_default();
     let models = fields.get("models").map(Node::entries).unwrap_or_default();
-    let prices = models
+    let models = models
         .iter()
-        .filter_map(|entry| Some((entry.key.clone(), price(&entry.value, sink)?)))
+        .filter_map(|entry| host_model(&entry.key, &entry.value, sink))
         .collect();
     let (name, base_url) = (name?, base_url?);
     let plain = name
@@ -163,7 +174,7 @@ fn host(node: &Node, sink: &mut Sink) -> Option<Spanned<Host>> {
         base_url: base_url.value.trim_end_matches('/').to_owned(),
         key_env: key_env.map(|name| name.value),
         capabilities,
-        prices,
+        models,
     };
     Some(Spanned::new(host, name.span))
 }
@@ -192,9 +203,8 @@ fn capabilities(node: &Node, sink: &mut Sink) -> Capabilities {
     Capabilities::of(&flags)
 }
 
-/// Reads `{ in: 0.10, out: 0.40, … }`, US dollars per million tokens. `context` and `max_output` are facts about
-/// the model that no check uses yet.
-fn price(node: &Node, sink: &mut Sink) -> Option<Price> {
+/// Reads `{ in: 0.10, out: 0.40, …, context: 32768, max_output: 8192 }`: US dollars per million tokens, and tokens.
+fn host_model(name: &str, node: &Node, sink: &mut Sink) -> Option<HostModel> {
     let fields = Fields::open(node, &MODEL, sink)?;
     let mut usd = |key: &str| {
         fields
@@ -203,12 +213,24 @@ fn price(node: &Node, sink: &mut Sink) -> Option<Price> {
     };
     let (input, output) = (usd("in"), usd("out"));
     let (cached_input, cache_write) = (usd("cached_in"), usd("cache_write"));
-    Some(Price::flat(Rates {
-        input: input?,
-        output: output?,
-        cached_input,
-        cache_write,
-    }))
+    let price = input.zip(output).map(|(input, output)| {
+        Price::flat(Rates {
+            input,
+            output,
+            cached_input,
+            cache_write,
+        })
+    });
+    let mut tokens = |key: &str, what: &str| {
+        let node = fields.get(key)?;
+        integer(what, node, sink).map(|tokens| tokens.value)
+    };
+    Some(HostModel {
+        name: name.to_owned(),
+        price,
+        context: tokens("context", "`context`"),
+        max_output: tokens("max_output", "`max_output`"),
+    })
 }
 
 fn usd_per_mtok(key: &str, node: &Node, sink: &mut Sink) -> Option<UsdPerMtok> {

@@ -123,11 +123,14 @@ fn one_broken_route_hides_no_other() {
     write("p.md", "Hello.");
     write(
         "a.yaml",
-        &route("same", "[{ provider: deepseek, model: m }]"),
+        &route("same", "[{ provider: deepseek, model: deepseek-chat }]"),
     );
     write("b.yaml", &route("same", "[]"));
     write("c.yaml", "route: c\n\tx");
-    write("d.yaml", &route("d", "[{ provider: deepsek, model: m }]"));
+    write(
+        "d.yaml",
+        &route("d", "[{ provider: deepsek, model: deepseek-chat }]"),
+    );
     let compilation = compile_dir(folder.path(), "routes");
     let directory: Vec<_> = compilation
         .directory

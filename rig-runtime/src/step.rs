@@ -12,7 +12,7 @@ use crate::conform::Nonconformant;
 use crate::provider::Failed;
 
 /// The longest wait that a provider may ask for; one that asks for more is left for the next candidate.
-pub(crate) const LONGEST_WAIT: Duration = Duration::from_secs(240);
+pub(crate) const LONGEST_WAIT: Duration = Duration::from_millis(FailureClass::LONGEST_WAIT_MS);
 
 /// What the ladder does next.
 #[derive(Debug, PartialEq)]
@@ -73,15 +73,17 @@ pub(crate) fn step(state: &mut LadderState<'_>, outcome: Outcome, chance: f64) -
             state.fall_through()
         }
         (Outcome::Failed(failed), None) => {
-            let wait = failed.retry_after.unwrap_or_default();
-            state.retry(failed.class, wait, chance)
+            let asked = failed
+                .retry_after
+                .filter(|_| failed.class.heeds_retry_after());
+            state.retry(failed.class, asked.unwrap_or_default(), chance)
         }
     }
 }
 
 /// Returns whether a provider asks for a longer wait than anybody waits.
 pub(crate) fn asks_too_long(failed: &Failed) -> bool {
-    failed.class.is_retryable() && failed.retry_after.is_some_and(|wait| wait > LONGEST_WAIT)
+    failed.class.heeds_retry_after() && failed.retry_after.is_some_and(|wait| wait > LONGEST_WAIT)
 }
 
 impl<'a> LadderState<'a> {

@@ -222,6 +222,17 @@ impl FailureClass {
         matches!(self.spec().disposition, Disposition::Retry(_))
     }
 
+    /// Returns whether a provider's `Retry-After` lengthens the wait before a retry of the class: where there is a
+    /// backoff to lengthen.
+    #[must_use]
+    pub const fn heeds_retry_after(self) -> bool {
+        self.default_backoff().cap_ms > 0
+    }
+
+    /// The longest wait that a provider may ask for, in milliseconds; one that asks for more is left for the next
+    /// candidate.
+    pub const LONGEST_WAIT_MS: u64 = 240_000;
+
     /// Returns the class's default backoff; none for a class that is never retried.
     #[must_use]
     pub const fn default_backoff(self) -> Backoff {

@@ -133,6 +133,10 @@ impl Rates {
 }
 
 impl Price {
+    /// What an unpriced model is reckoned at where money has to be capped: the rates of the dearest model of the
+    /// registry (`openai/gpt-5.5-pro`, 30 USD per million input and 180 per million output tokens).
+    pub const CONSERVATIVE: Self = Self::flat(Rates::nanos(30_000_000_000, 180_000_000_000));
+
     /// Returns a price that does not depend on the prompt's length.
     #[must_use]
     pub const fn flat(rates: Rates) -> Self {

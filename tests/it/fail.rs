@@ -106,9 +106,9 @@ fn the_messages_dialect_fails_in_the_same_classes() {
         ],
         |rig| messages(messages_input()).on(rig).run(),
         r#"
-        1 anthropic/claude-haiku-4-5 capacity_shed priority>-
-        2 anthropic/claude-haiku-4-5 config_auth priority>-
-        3 openai/gpt-5.4-mini conformant 100+20 priority>-
+        1 anthropic/claude-haiku-4-5 capacity_shed $0.00 priority>-
+        2 anthropic/claude-haiku-4-5 config_auth $0.00 priority>-
+        3 openai/gpt-5.4-mini conformant 100+20 $0.00033 priority>-
         waits 1s
         = {"verdict":"yes","because":"it is","also":null}
         "#,

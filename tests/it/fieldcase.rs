@@ -66,8 +66,12 @@ impl Case {
         write(name, route.to_owned());
         let mut compilation = compile_dir(folder.path(), "routes");
         assert_eq!(compilation.directory, []);
-        let route = compilation.routes.remove(0);
+        let mut route = compilation.routes.remove(0);
         assert!(compilation.routes.is_empty());
+        // The models of the cases are made up, and the compiler says that it does not know them.
+        route
+            .findings
+            .retain(|finding| finding.code != "unknown-model");
         route
     }
 }

@@ -4,6 +4,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod bounds;
 mod cancel;
 mod fail;
 mod fieldcase;

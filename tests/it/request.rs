@@ -112,7 +112,7 @@ fn a_tier_is_asked_for_where_there_is_one() {
         [served("flex")],
         |rig| patient(patient_input()).on(rig).run(),
         r#"
-        1 openai/gpt-5.4-mini conformant 100+20 flex>flex
+        1 openai/gpt-5.4-mini conformant 100+20 $0.0000825 flex>flex
         = {"verdict":"yes","because":"it is","also":null}
         "#,
     );
@@ -133,7 +133,7 @@ fn a_tier_is_asked_for_where_there_is_one() {
         [messages_reply(GOOD)],
         |rig| patient(patient_input()).on(rig).run(),
         r#"
-        1 anthropic/claude-haiku-4-5 conformant 130+20 cached 30 flex>standard
+        1 anthropic/claude-haiku-4-5 conformant 130+20 cached 30 $0.000203 flex>standard
         = {"verdict":"yes","because":"it is","also":null}
         "#,
     );
@@ -151,9 +151,9 @@ fn the_messages_dialect_goes_down_a_ladder() {
         [messages_reply(BAD), messages_reply("Yes."), good()],
         |rig| messages(messages_input()).on(rig).run(),
         r#"
-        1 anthropic/claude-haiku-4-5 content_invalid 130+20 cached 30 priority>standard
-        2 anthropic/claude-haiku-4-5 content_invalid 130+20 cached 30 priority>standard
-        3 openai/gpt-5.4-mini conformant 100+20 priority>-
+        1 anthropic/claude-haiku-4-5 content_invalid 130+20 cached 30 $0.000203 priority>standard
+        2 anthropic/claude-haiku-4-5 content_invalid 130+20 cached 30 $0.000203 priority>standard
+        3 openai/gpt-5.4-mini conformant 100+20 $0.00033 priority>-
         = {"verdict":"yes","because":"it is","also":null}
         "#,
     );

@@ -92,13 +92,13 @@ fn a_route_sets_its_own_backoffs() {
         ],
         |rig| patient(patient_input()).on(rig).run(),
         r#"
-        1 openai/gpt-5.4-mini capacity_shed flex>-
-        2 openai/gpt-5.4-mini network flex>-
-        3 openai/gpt-5.4-mini capacity_shed flex>-
-        4 openai/gpt-5.4-mini network flex>-
-        5 openai/gpt-5.4-mini capacity_shed flex>-
-        6 openai/gpt-5.4-mini capacity_shed flex>-
-        7 anthropic/claude-haiku-4-5 network flex>-
+        1 openai/gpt-5.4-mini capacity_shed $0.00 flex>-
+        2 openai/gpt-5.4-mini network $0.00 flex>-
+        3 openai/gpt-5.4-mini capacity_shed $0.00 flex>-
+        4 openai/gpt-5.4-mini network $0.00 flex>-
+        5 openai/gpt-5.4-mini capacity_shed $0.00 flex>-
+        6 openai/gpt-5.4-mini capacity_shed $0.00 flex>-
+        7 anthropic/claude-haiku-4-5 network $0.00 flex>-
         waits 500ms, 1.5s, 2s
         ! network anthropic/claude-haiku-4-5: no such model
         (openai/gpt-5.4-mini capacity_shed, openai/gpt-5.4-mini network, openai/gpt-5.4-mini capacity_shed, openai/gpt-5.4-mini network, openai/gpt-5.4-mini capacity_shed, openai/gpt-5.4-mini capacity_shed, anthropic/claude-haiku-4-5 network)

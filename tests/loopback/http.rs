@@ -185,7 +185,10 @@ fn a_connection_closed_in_the_body_is_network() {
     for end in [cut, before_the_head] {
         let bed = self::bed([end(), end()]);
         assert_eq!(bed.fails().message, "the connection was closed early");
-        bed.has(&["deepseek/model-a network", "fireworks/model-b network"]);
+        bed.has(&[
+            "deepseek/deepseek-v4-flash network",
+            "fireworks/kimi-k3 network",
+        ]);
     }
 }
 
@@ -197,7 +200,10 @@ fn an_answer_that_never_ends_is_timeout() {
         let bed = fast_bed(10, replies);
         let failure = bed.fails();
         assert_eq!(failure.message, "no complete answer within 2000 ms");
-        bed.has(&["deepseek/model-a timeout", "fireworks/model-b timeout"]);
+        bed.has(&[
+            "deepseek/deepseek-v4-flash timeout",
+            "fireworks/kimi-k3 timeout",
+        ]);
         for row in bed.rows.rows() {
             assert!(row.latency_ms >= 2_000, "{row:?}");
         }
@@ -213,7 +219,10 @@ fn an_answer_beyond_the_cap_is_not_read_to_its_end() {
         bed.fails().message,
         format!("the response is longer than {CAP} bytes")
     );
-    bed.has(&["deepseek/model-a network", "fireworks/model-b network"]);
+    bed.has(&[
+        "deepseek/deepseek-v4-flash network",
+        "fireworks/kimi-k3 network",
+    ]);
 }
 
 #[test]

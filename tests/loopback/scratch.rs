@@ -28,9 +28,9 @@ version: 1
 schema: ./schema.json
 candidates:
   - provider: deepseek
-    model: model-a
+    model: deepseek-v4-flash
   - provider: fireworks
-    model: model-b
+    model: kimi-k3
 prompt:
   system: ./prompt.md
   variables: [q]

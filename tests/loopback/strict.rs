@@ -17,8 +17,8 @@ const ROUTE: &str = "route: judge
 version: 1
 schema: ./schema.json
 candidates:
-  - { provider: deepseek, model: model-a }
-  - { provider: fireworks, model: model-b }
+  - { provider: deepseek, model: deepseek-v4-flash }
+  - { provider: fireworks, model: kimi-k3 }
 prompt:
   system: ./prompt.md
   variables: { q: string, history: json, count: integer }
@@ -27,7 +27,7 @@ policy:
   json: json_mode
 variants:
   - name: one-only
-    candidates: [{ provider: fireworks, model: model-b }]
+    candidates: [{ provider: fireworks, model: kimi-k3 }]
 ";
 
 /// Whatever makes a type of its own, and texts that rustdoc could take for markup.

@@ -2,12 +2,15 @@
 
 use rig_spec::{Backoff, Capabilities, Capability, FailureClass, Policy, Price, Tier};
 
-use crate::ast::{self, Json, VariableKind};
+use super::no_serveable_candidates::declared_ones;
+use crate::ast::{self, Json, Routing, VariableKind};
 use crate::ir::{Answer, Candidate, ProviderRef, Repair, Route, Variant};
 use crate::names::{Taken, snake};
+use crate::resolve::resolve;
 use crate::schema::Schema;
 use crate::schema::native::obstacle;
 use crate::template::Template;
+use crate::worst::Bound;
 
 pub(crate) use rig_spec::Enforcement;
 
@@ -45,6 +48,7 @@ pub(crate) struct PlannedCandidate {
     pub(crate) capabilities: Capabilities,
     pub(crate) enforcement: Enforcement,
     pub(crate) price: Option<Price>,
+    pub(crate) bound: Bound,
 }
 
 /// The repair rung of a plan.
@@ -93,23 +97,24 @@ pub(super) fn plan(route: &Route) -> Option<Checked> {
         .json
         .as_ref()
         .map_or(Json::Native, |json| json.value);
-    let candidates = &route.candidates.as_ref()?.value;
+    let declared = &route.candidates.as_ref()?.value;
     let planner = Planner {
-        declared: candidates,
+        declared,
+        routing: &route.routing,
         schema: schema.as_ref(),
     };
-    let default = planner.plan(candidates, json, template.clone(), route.repair.as_ref())?;
+    let all: Vec<_> = declared.iter().collect();
+    let default = planner.plan(&all, json, template.clone(), route.repair.as_ref())?;
     let variants = route.variants.iter().map(|variant| {
         let json = variant.json.as_ref().map_or(json, |json| json.value);
-        let candidates = variant
-            .candidates
-            .as_ref()
-            .map_or(candidates, |list| &list.value);
+        let named = variant.candidates.as_ref();
+        // A variant names candidates; what they are is declared at the route.
+        let narrowed = named.map_or(all.clone(), |named| declared_ones(declared, named));
         let prompt = variant_prompt(template, variant)?;
         let repair = variant.repair.as_ref().or(route.repair.as_ref());
         Some((
             variant.name.as_ref()?.value.clone(),
-            planner.plan(candidates, json, prompt, repair)?,
+            planner.plan(&narrowed, json, prompt, repair)?,
         ))
     });
     let variants = variants.collect::<Option<Vec<_>>>()?;
@@ -148,26 +153,22 @@ pub(super) fn plan(route: &Route) -> Option<Checked> {
 
 struct Planner<'a> {
     declared: &'a [Candidate],
+    routing: &'a Routing,
     schema: Option<&'a Schema>,
 }
 
 impl Planner<'_> {
     fn plan(
         &self,
-        candidates: &[Candidate],
+        candidates: &[&Candidate],
         json: Json,
         prompt: Template,
         repair: Option<&Repair>,
     ) -> Option<Plan> {
-        // A variant names candidates; whether one is on trial is declared at the route.
-        let declared = candidates.iter().map(|candidate| {
-            self.declared
-                .iter()
-                .find(|declared| declared.key() == candidate.key())
-                .unwrap_or(candidate)
-        });
-        let live = declared.filter(|candidate| !candidate.trial);
-        let candidates = live
+        let resolved = resolve(candidates, self.routing, json);
+        let candidates = resolved
+            .kept
+            .into_iter()
             .map(|candidate| self.candidate(candidate, json))
             .collect::<Option<_>>()?;
         let repair = match repair {
@@ -183,7 +184,7 @@ impl Planner<'_> {
 
     fn candidate(&self, candidate: &Candidate, json: Json) -> Option<PlannedCandidate> {
         let provider = candidate.provider.clone()?;
-        let flags = candidate.capabilities;
+        let flags = candidate.facts.capabilities;
         let takes = |schema: &Schema| obstacle(provider.native_schema(), &schema.root).is_none();
         let native = json == Json::Native
             && flags.has(Capability::StructuredNative)
@@ -199,7 +200,8 @@ impl Planner<'_> {
             model,
             capabilities: flags,
             enforcement,
-            price: candidate.price,
+            price: candidate.facts.price,
+            bound: Bound::of(&candidate.facts),
         })
     }
 

@@ -10,12 +10,15 @@ mod max_repairs;
 mod native_schema;
 mod no_candidates;
 mod no_live_candidates;
+mod no_serveable_candidates;
+mod probed_not_native;
 mod prompt_conflict;
 mod range;
 mod repair_model;
 mod retry_class;
 mod route_name;
 mod undeclared_variable;
+mod unknown_model;
 mod unused_variable;
 mod variant_candidate;
 mod variant_name;
@@ -24,15 +27,19 @@ pub(crate) use checked::{Checked, Input, Plan, PlannedCandidate, input_fields};
 
 use crate::diagnostic::Sink;
 use crate::ir::Route;
+use crate::{limits, worst};
 
 /// A rule: its code, which is its file's name in kebab-case, and how it is checked.
 pub(crate) type Check = (&'static str, fn(&Route, &mut Sink));
 
 /// Every rule.
-pub(crate) const CHECKS: [Check; 15] = [
+pub(crate) const CHECKS: [Check; 18] = [
     ("route-name", route_name::check),
     ("no-candidates", no_candidates::check),
     ("no-live-candidates", no_live_candidates::check),
+    ("no-serveable-candidates", no_serveable_candidates::check),
+    ("unknown-model", unknown_model::check),
+    ("probed-not-native", probed_not_native::check),
     ("duplicate-candidate", duplicate_candidate::check),
     ("max-repairs", max_repairs::check),
     ("repair-model", repair_model::check),
@@ -54,11 +61,13 @@ pub(crate) fn run(route: &Route, sink: &mut Sink) {
     }
 }
 
-/// Returns the route in the form that is generated, or `None` where a part of it was reported.
-pub(crate) fn checked(route: &Route, sink: &Sink) -> Option<Checked> {
+/// Returns the route in the form that is generated, or `None` where a part of it was reported. Its worst case, which
+/// only a whole route has, is held against its limits here.
+pub(crate) fn checked(route: &Route, sink: &mut Sink) -> Option<Checked> {
     if sink.has_errors() {
-        None
-    } else {
-        checked::plan(route)
+        return None;
     }
+    let checked = checked::plan(route)?;
+    limits::check(&route.limits, &worst::of_route(&checked), sink);
+    (!sink.has_errors()).then_some(checked)
 }

@@ -26,7 +26,10 @@ pub(super) fn check(route: &Route, sink: &mut Sink) {
         let Some(provider) = candidate.provider.as_ref() else {
             continue;
         };
-        if !candidate.capabilities.has(Capability::StructuredNative)
+        if !candidate
+            .facts
+            .capabilities
+            .has(Capability::StructuredNative)
             || !said.insert(provider.name().to_owned())
         {
             continue;

@@ -1,5 +1,8 @@
 //! C2: the repair model is a live candidate of the route, and there when it is needed.
 
+use rig_spec::Capability;
+
+use crate::ast::Require;
 use crate::diagnostic::{Diagnostic, Sink};
 use crate::fields::{listed, nearest};
 use crate::ir::{Candidate, Repair, Route};
@@ -16,6 +19,7 @@ pub(super) fn check(route: &Route, sink: &mut Sink) {
     );
     for repair in all {
         one(repair, &candidates.value, sink);
+        excluded(repair, route, &candidates.value, sink);
     }
 }
 
@@ -78,5 +82,35 @@ fn one(repair: &Repair, candidates: &[Candidate], sink: &mut Sink) {
         .help("write `max_repairs: 2`, or remove `repair_model`"),
         Some(_) => return,
     };
+    sink.push(finding);
+}
+
+/// A repair model gets the answer to repair: where the route demands zero retention, so does its repair (R6).
+fn excluded(repair: &Repair, route: &Route, candidates: &[Candidate], sink: &mut Sink) {
+    let mut demands = route.routing.require.iter();
+    let Some(demand) = demands.find(|require| require.value == Require::ZeroRetention) else {
+        return;
+    };
+    let Some(model) = &repair.model else { return };
+    let declared = candidates
+        .iter()
+        .find(|candidate| candidate.key().as_ref() == Some(&model.value));
+    let Some(candidate) =
+        declared.filter(|candidate| !candidate.facts.capabilities.has(Capability::ZeroRetention))
+    else {
+        return;
+    };
+    let source = candidate
+        .facts
+        .source(Capability::ZeroRetention)
+        .described();
+    let message = format!(
+        "the repair model `{}` is not designated to retain nothing ({source})",
+        model.value
+    );
+    let finding = Diagnostic::error("repair-model", message)
+        .at(model.span)
+        .also(demand.span, "the route demands it")
+        .help("name a repair model that is, or write `max_repairs: 1`");
     sink.push(finding);
 }

@@ -3,6 +3,7 @@
 //! Data plus one call: types, tables, nothing else. Cannot fail and reports nothing. The text is written in its
 //! final form, in declared order: the same route gives the same bytes.
 
+mod bounds;
 mod tables;
 mod types;
 mod values;
@@ -11,7 +12,10 @@ pub(crate) use types::{Source, types};
 
 use std::fmt::Write as _;
 
+use rig_spec::{Enforcement, Usd, UsdPerMtok};
+
 use crate::check::Checked;
+use crate::worst::{clock, of_route};
 
 /// Returns the module of a route: its types, its variants, its table.
 pub(crate) fn module(route: &Checked, source: &Source<'_>) -> String {
@@ -22,22 +26,37 @@ pub(crate) fn module(route: &Checked, source: &Source<'_>) -> String {
 
 /// Returns what the documentation of a route's function says besides the user's own words.
 pub(crate) fn docs(route: &Checked, shown: &str) -> String {
-    let mut out = String::new();
-    let candidates: Vec<_> = route
-        .plan
-        .candidates
-        .iter()
-        .map(|candidate| format!("`{}/{}`", candidate.provider.name(), candidate.model))
-        .collect();
-    put(
-        &mut out,
-        format_args!("Candidates: {}.\n\n", candidates.join(", then ")),
-    );
+    let mut out = String::from("Candidates, in this order:\n\n");
+    for (index, candidate) in route.plan.candidates.iter().enumerate() {
+        let price = match &candidate.price {
+            Some(price) => {
+                let usd = |rate: UsdPerMtok| Usd::nanos(rate.as_nanos());
+                let (input, output) = (usd(price.rates.input), usd(price.rates.output));
+                format!("{input} in and {output} out per million tokens")
+            }
+            None => "unpriced".to_owned(),
+        };
+        let enforced = match candidate.enforcement {
+            Enforcement::Native => "enforces the schema",
+            Enforcement::JsonMode => "JSON mode, told the schema",
+            Enforcement::Coached => "told the schema",
+        };
+        let (provider, model) = (candidate.provider.name(), &candidate.model);
+        put(
+            &mut out,
+            format_args!("{}. `{provider}/{model}`: {price}; {enforced}\n", index + 1),
+        );
+    }
+    let worst = of_route(route);
     put(
         &mut out,
         format_args!(
-            "Route `{}`, version {}, from `{shown}`.\n",
-            route.name, route.version
+            "\nAt most {} attempts, {} and {}.\n\nRoute `{}`, version {}, from `{shown}`.\n",
+            worst.attempts,
+            clock(worst.wall_clock_ms),
+            worst.cost,
+            route.name,
+            route.version
         ),
     );
     out

@@ -63,6 +63,7 @@ pub(super) fn write(out: &mut String, route: &Checked) {
     }
     policy(out, route);
     out.push_str("};\n");
+    super::bounds::write(out, route);
 }
 
 /// Providers take 1 to 64 of `A-Z a-z 0-9 _ -` as a schema's name.

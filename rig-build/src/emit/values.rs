@@ -12,6 +12,22 @@ pub(super) fn integer(value: impl Display) -> String {
     format!("{sign}{}", grouped(digits, 3))
 }
 
+/// Writes a duration in the largest unit that it is a whole number of.
+pub(super) fn duration(ms: u64) -> String {
+    let units = [
+        (3_600_000, "hours"),
+        (60_000, "mins"),
+        (1_000, "secs"),
+        (1, "millis"),
+    ];
+    let fits = |(length, _): &(u64, &str)| ms > 0 && ms.is_multiple_of(*length);
+    let (length, unit) = units.into_iter().find(fits).unwrap_or((1, "millis"));
+    format!(
+        "::core::time::Duration::from_{unit}({})",
+        integer(ms / length)
+    )
+}
+
 /// Writes a hash in groups of four digits: `0x67b8_129e_ae59_436d`.
 pub(super) fn hash(value: u64) -> String {
     format!("0x{}", grouped(&format!("{value:016x}"), 4))

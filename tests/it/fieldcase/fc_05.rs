@@ -18,7 +18,7 @@ fn check_conformant(output: &str) {
         "deepseek",
         [Scripted::chat(output)],
         |rig| names(input()).on(rig).run(),
-        &format!("1 deepseek/model-a conformant 100+20\n= {OUTPUT}"),
+        &format!("1 deepseek/deepseek-v4-flash conformant 100+20 $0.0000196\n= {OUTPUT}"),
     );
     let output: &Names = seen.output();
     let values = [
@@ -46,9 +46,9 @@ fn check_rejected(output: &str) {
         [Scripted::chat(output)],
         |rig| names(input()).on(rig).run(),
         r#"
-        1 deepseek/model-a content_invalid 100+20
-        ! content_invalid deepseek/model-a: the answer misses the schema at the top level (required), the top level (additionalProperties)
-        (deepseek/model-a content_invalid)
+        1 deepseek/deepseek-v4-flash content_invalid 100+20 $0.0000196
+        ! content_invalid deepseek/deepseek-v4-flash: the answer misses the schema at the top level (required), the top level (additionalProperties)
+        (deepseek/deepseek-v4-flash content_invalid)
         "#,
     );
 }

@@ -26,7 +26,7 @@ fn check_conformant(output: &str) -> Symbols {
         [Scripted::chat(output)],
         |rig| symbols(input()).on(rig).run(),
         &format!(
-            "1 deepseek/model-a conformant 100+20\n= {}}}",
+            "1 deepseek/deepseek-v4-flash conformant 100+20 $0.0000196\n= {}}}",
             fields.join(",")
         ),
     );
@@ -40,9 +40,9 @@ fn check_rejected(output: &str, at: &str) {
         |rig| symbols(input()).on(rig).run(),
         &format!(
             "
-            1 deepseek/model-a content_invalid 100+20
-            ! content_invalid deepseek/model-a: the answer misses the schema at `/{at}` (enum)
-            (deepseek/model-a content_invalid)
+            1 deepseek/deepseek-v4-flash content_invalid 100+20 $0.0000196
+            ! content_invalid deepseek/deepseek-v4-flash: the answer misses the schema at `/{at}` (enum)
+            (deepseek/deepseek-v4-flash content_invalid)
             "
         ),
     );

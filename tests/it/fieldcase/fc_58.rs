@@ -7,7 +7,8 @@ use tests::routes::{FcBracesInput, FcBracesTypedInput, braces, braces_typed};
 
 use super::Case;
 
-const SERVED: &str = "1 deepseek/model-a conformant 100+20\n= {\"answer\":\"a\"}";
+const SERVED: &str =
+    "1 deepseek/deepseek-v4-flash conformant 100+20 $0.0000196\n= {\"answer\":\"a\"}";
 
 /// The prompt is this, byte for byte, and then comes the coaching.
 fn assert_prompt(system: &str, expected: &str) {

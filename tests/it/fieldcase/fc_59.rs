@@ -68,7 +68,7 @@ fn fc_59_an_empty_value_is_not_a_missing_one() {
         "deepseek",
         [Scripted::chat(r#"{"answer":"a"}"#)],
         |rig| ask(FcAskInput { q: String::new() }).on(rig).run(),
-        "1 deepseek/model-a conformant 100+20\n= {\"answer\":\"a\"}",
+        "1 deepseek/deepseek-v4-flash conformant 100+20 $0.0000196\n= {\"answer\":\"a\"}",
     );
     assert!(seen.system(1).starts_with("Answer .\n"));
 }

@@ -84,7 +84,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         facts.retain(|fact| !fact.starts_with("declared="));
         facts.extend(observed(&row));
     }
-    print!("{HEAD}\n");
+    println!("{HEAD}");
     for (key, facts) in table {
         // A line is split at blanks; what has no facts helps nobody.
         if facts.is_empty() || key.contains(' ') {

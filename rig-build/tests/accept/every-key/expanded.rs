@@ -193,7 +193,7 @@ pub static ROUTE: __rig::Route = __rig::Route {
                 model: "gpt-5.4-mini",
                 capabilities: __rig::Capabilities::of(&[__rig::Capability::JsonMode]),
                 enforcement: __rig::Enforcement::JsonMode,
-                price: ::core::option::Option::None,
+                price: ::core::option::Option::Some(__rig::Price::flat(__rig::Rates::nanos(375_000_000, 2_250_000_000).cached(37_500_000))),
             },
         ],
         prompt: __rig::Template {
@@ -235,7 +235,7 @@ pub static ROUTE: __rig::Route = __rig::Route {
                 model: "gpt-5.4-mini",
                 capabilities: __rig::Capabilities::of(&[__rig::Capability::JsonMode]),
                 enforcement: __rig::Enforcement::JsonMode,
-                price: ::core::option::Option::None,
+                price: ::core::option::Option::Some(__rig::Price::flat(__rig::Rates::nanos(375_000_000, 2_250_000_000).cached(37_500_000))),
             }),
         }),
     },
@@ -249,7 +249,7 @@ pub static ROUTE: __rig::Route = __rig::Route {
                         model: "gpt-5.4-mini",
                         capabilities: __rig::Capabilities::of(&[__rig::Capability::JsonMode]),
                         enforcement: __rig::Enforcement::JsonMode,
-                        price: ::core::option::Option::None,
+                        price: ::core::option::Option::Some(__rig::Price::flat(__rig::Rates::nanos(375_000_000, 2_250_000_000).cached(37_500_000))),
                     },
                 ],
                 prompt: __rig::Template {
@@ -291,7 +291,7 @@ pub static ROUTE: __rig::Route = __rig::Route {
                         model: "gpt-5.4-mini",
                         capabilities: __rig::Capabilities::of(&[__rig::Capability::JsonMode]),
                         enforcement: __rig::Enforcement::JsonMode,
-                        price: ::core::option::Option::None,
+                        price: ::core::option::Option::Some(__rig::Price::flat(__rig::Rates::nanos(375_000_000, 2_250_000_000).cached(37_500_000))),
                     }),
                 }),
             },
@@ -312,7 +312,7 @@ pub static ROUTE: __rig::Route = __rig::Route {
                         model: "gpt-5.4-mini",
                         capabilities: __rig::Capabilities::of(&[__rig::Capability::JsonMode]),
                         enforcement: __rig::Enforcement::JsonMode,
-                        price: ::core::option::Option::None,
+                        price: ::core::option::Option::Some(__rig::Price::flat(__rig::Rates::nanos(375_000_000, 2_250_000_000).cached(37_500_000))),
                     },
                 ],
                 prompt: __rig::Template {
@@ -347,7 +347,7 @@ pub static ROUTE: __rig::Route = __rig::Route {
                         model: "gpt-5.4-mini",
                         capabilities: __rig::Capabilities::of(&[__rig::Capability::JsonMode]),
                         enforcement: __rig::Enforcement::JsonMode,
-                        price: ::core::option::Option::None,
+                        price: ::core::option::Option::Some(__rig::Price::flat(__rig::Rates::nanos(375_000_000, 2_250_000_000).cached(37_500_000))),
                     },
                 ],
                 prompt: __rig::Template {
@@ -393,7 +393,7 @@ pub static ROUTE: __rig::Route = __rig::Route {
                         model: "gpt-5.4-mini",
                         capabilities: __rig::Capabilities::of(&[__rig::Capability::JsonMode]),
                         enforcement: __rig::Enforcement::JsonMode,
-                        price: ::core::option::Option::None,
+                        price: ::core::option::Option::Some(__rig::Price::flat(__rig::Rates::nanos(375_000_000, 2_250_000_000).cached(37_500_000))),
                     }),
                 }),
             },
@@ -411,3 +411,12 @@ pub static ROUTE: __rig::Route = __rig::Route {
         },
     },
 };
+
+/// The most attempts that a call of `triage.ticket` makes.
+pub const MAX_ATTEMPTS: u32 = 22;
+
+/// The longest that a call of `triage.ticket` takes, attempts and waits together.
+pub const MAX_WALL_CLOCK: ::core::time::Duration = ::core::time::Duration::from_mins(67);
+
+/// The most that a call of `triage.ticket` costs, with a prompt as long as the context window.
+pub const MAX_COST: __rig::Usd = __rig::Usd::nanos(2_955_904_000);

@@ -54,7 +54,7 @@ pub static ROUTE: __rig::Route = __rig::Route {
                 model: "deepseek-v4-flash",
                 capabilities: __rig::Capabilities::of(&[__rig::Capability::JsonMode]),
                 enforcement: __rig::Enforcement::JsonMode,
-                price: ::core::option::Option::None,
+                price: ::core::option::Option::Some(__rig::Price::flat(__rig::Rates::nanos(140_000_000, 280_000_000).cached(2_800_000))),
             },
         ],
         prompt: __rig::Template {
@@ -79,3 +79,12 @@ pub static ROUTE: __rig::Route = __rig::Route {
         },
     },
 };
+
+/// The most attempts that a call of `tags` makes.
+pub const MAX_ATTEMPTS: u32 = 1;
+
+/// The longest that a call of `tags` takes, attempts and waits together.
+pub const MAX_WALL_CLOCK: ::core::time::Duration = ::core::time::Duration::from_mins(1);
+
+/// The most that a call of `tags` costs, with a prompt as long as the context window.
+pub const MAX_COST: __rig::Usd = __rig::Usd::nanos(142_293_760);

@@ -1,0 +1,178 @@
+//! What is the worst that a call of a route can do?
+//!
+//! Contract C9: most attempts, longest wall clock, highest cost, from budgets, timeouts, backoffs, repair and prices.
+//! The arithmetic is exact: the ladder reaches the bound on attempts, and never exceeds any of the three.
+
+use rig_spec::{FailureClass, Price, Usd};
+
+use crate::check::{Checked, Plan};
+use crate::facts::Facts;
+
+/// What one attempt at a candidate can cost at most.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bound {
+    price: Option<Price>,
+    /// The price of the tier that may serve instead of the one that is asked for.
+    ordinary: Option<Price>,
+    context_window: Option<u64>,
+    max_output: Option<u64>,
+}
+
+/// The worst case of a plan, or of a route over all its plans.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Worst {
+    pub(crate) attempts: u64,
+    pub(crate) wall_clock_ms: u64,
+    pub(crate) cost: Usd,
+    /// How the sums come about, one line a part.
+    pub(crate) parts: Vec<String>,
+}
+
+/// The context window of a model whose window is not known: the largest of the registry, in tokens.
+const LARGEST_CONTEXT: u64 = 2_000_000;
+
+/// What a dialect sends where the route sets no `max_output_tokens` and has to send something, in tokens.
+const DEFAULT_OUTPUT: u64 = 4_096;
+
+impl Bound {
+    /// Returns the bound of a candidate.
+    pub(crate) fn of(facts: &Facts) -> Self {
+        Self {
+            price: facts.price,
+            ordinary: facts.ordinary_price,
+            context_window: facts.context_window,
+            max_output: facts.max_output,
+        }
+    }
+
+    /// Returns the most that one attempt can cost, with this `max_output_tokens` of the route.
+    fn cost(&self, max_output_tokens: Option<u64>) -> Usd {
+        let context = self.context_window.unwrap_or(LARGEST_CONTEXT);
+        let own = self.max_output.unwrap_or(context).max(DEFAULT_OUTPUT);
+        let output = max_output_tokens.unwrap_or(own);
+        let prices = [
+            Some(self.price.unwrap_or(Price::CONSERVATIVE)),
+            self.ordinary,
+        ];
+        let most = prices
+            .into_iter()
+            .flatten()
+            .map(|price| price.most(context, output));
+        most.max().unwrap_or_default()
+    }
+}
+
+/// Returns the worst case of a route: that of its own plan, or of a variant that is worse.
+pub(crate) fn of_route(route: &Checked) -> Worst {
+    let plans = std::iter::once(&route.plan).chain(route.variants.iter().map(|(_, plan)| plan));
+    plans.fold(Worst::default(), |worst, plan| {
+        let plan = of_plan(plan, route);
+        Worst {
+            attempts: worst.attempts.max(plan.attempts),
+            wall_clock_ms: worst.wall_clock_ms.max(plan.wall_clock_ms),
+            cost: worst.cost.max(plan.cost),
+            parts: if worst.parts.is_empty() {
+                plan.parts
+            } else {
+                worst.parts
+            },
+        }
+    })
+}
+
+fn of_plan(plan: &Plan, route: &Checked) -> Worst {
+    let retries: u64 = route.retries.iter().map(|(_, budget)| budget).sum();
+    let attempts = 1 + retries;
+    let waits: u64 = route
+        .retries
+        .iter()
+        .map(|(class, budget)| waits_ms(*class, *budget, route))
+        .sum();
+    let wall_clock_ms = attempts * route.timeout_ms + waits;
+    let mut worst = Worst::default();
+    for candidate in &plan.candidates {
+        let each = candidate.bound.cost(route.max_output_tokens);
+        let key = format!("{}/{}", candidate.provider.name(), candidate.model);
+        worst.add(&key, attempts, wall_clock_ms, each);
+    }
+    if let Some(repair) = &plan.repair {
+        let bounds = plan
+            .candidates
+            .iter()
+            .map(|candidate| candidate.bound.cost(route.max_output_tokens));
+        worst.add(
+            "repair by the model that answered",
+            1,
+            route.timeout_ms,
+            bounds.max().unwrap_or_default(),
+        );
+        if let Some(model) = &repair.model {
+            let each = model.bound.cost(route.max_output_tokens);
+            worst.add("repair by the repair model", 1, route.timeout_ms, each);
+        }
+    }
+    worst
+}
+
+impl Worst {
+    fn add(&mut self, what: &str, attempts: u64, wall_clock_ms: u64, each: Usd) {
+        let cost = Usd::nanos(each.as_nanos().saturating_mul(attempts));
+        self.attempts += attempts;
+        self.wall_clock_ms += wall_clock_ms;
+        self.cost = self.cost + cost;
+        let clock = clock(wall_clock_ms);
+        self.parts
+            .push(format!("{what}: {attempts} × {each} = {cost}, {clock}"));
+    }
+}
+
+/// Returns the longest that the waits before this many retries of a class take together.
+fn waits_ms(class: FailureClass, budget: u64, route: &Checked) -> u64 {
+    let own = route.backoff.iter().find(|(named, _)| *named == class);
+    let backoff = own.map_or_else(|| class.default_backoff(), |(_, backoff)| *backoff);
+    let asked = if class.heeds_retry_after() {
+        FailureClass::LONGEST_WAIT_MS
+    } else {
+        0
+    };
+    let wait = |retry| {
+        let longest = backoff
+            .wait(u32::try_from(retry).unwrap_or(u32::MAX), 1.0)
+            .as_millis();
+        u64::try_from(longest).unwrap_or(u64::MAX).max(asked)
+    };
+    (0..budget).map(wait).sum()
+}
+
+/// Returns a duration as a person says it: `12 min 4 s`.
+pub(crate) fn clock(ms: u64) -> String {
+    let (hours, minutes, seconds, ms) = (
+        ms / 3_600_000,
+        ms / 60_000 % 60,
+        ms / 1_000 % 60,
+        ms % 1_000,
+    );
+    let parts = [(hours, "h"), (minutes, "min"), (seconds, "s"), (ms, "ms")];
+    let shown: Vec<_> = parts
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, unit)| format!("{count} {unit}"))
+        .collect();
+    if shown.is_empty() {
+        "0 s".to_owned()
+    } else {
+        shown.join(" ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::clock;
+
+    #[test]
+    fn durations_read_as_people_say_them() {
+        assert_eq!(clock(724_000), "12 min 4 s");
+        assert_eq!(clock(3_600_500), "1 h 500 ms");
+        assert_eq!(clock(0), "0 s");
+    }
+}
