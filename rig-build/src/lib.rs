@@ -13,6 +13,7 @@
 mod ast;
 mod cargo;
 mod check;
+mod codes;
 mod compile;
 mod diagnostic;
 mod emit;
@@ -35,6 +36,7 @@ mod worst;
 mod yaml;
 
 pub use cargo::compile;
+pub use codes::{CODES, Code};
 pub use compile::{Compilation, CompiledRoute, Finding, compile_dir};
 pub use diagnostic::Severity;
 pub use output::compile_to;

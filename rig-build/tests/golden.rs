@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rig_build::{Compilation, Severity, compile_dir};
+use rig_build::{CODES, Compilation, Severity, compile_dir};
 
 fn cases(kind: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -192,4 +192,52 @@ fn compiling_twice_writes_nothing_the_second_time() {
     let first = times();
     assert!(!first.is_empty());
     assert_eq!(times(), first);
+}
+
+/// `docs/checks.md`: every code with its meaning, and its golden case as the example.
+#[test]
+fn the_docs_of_the_checks_are_printed_from_the_codes() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut page = String::from(
+        "# Checks\n\nEvery finding of the route compiler has a code. This page is printed from the compiler's own table, its examples\nare what the compiler says.\n",
+    );
+    for code in CODES {
+        let case = root.join("tests/reject").join(code.code);
+        let text = fs::read_to_string(case.join("stderr.txt")).unwrap();
+        let mut findings = text.split("\n\n");
+        let head = format!("[{}]", code.code);
+        for finding in text.split("\n\n").filter(|finding| finding.contains(&head)) {
+            let severity = finding.split('[').next().unwrap();
+            assert!(
+                code.severity.contains(severity),
+                "{}: {severity}",
+                code.code
+            );
+        }
+        let example = findings
+            .find(|finding| finding.contains(&head))
+            .unwrap_or_default();
+        page += &format!(
+            "\n## {}\n\n*{}.* {} {}\n\n**Fix.** {}\n\n```text\n{}\n```\n",
+            code.code,
+            code.severity,
+            code.what,
+            code.why,
+            code.fix,
+            example.trim_end()
+        );
+    }
+    let mut failures = Vec::new();
+    expect(&root.join("../docs/checks.md"), &page, &mut failures);
+    conclude(&failures);
+}
+
+#[test]
+fn every_case_has_a_code_and_every_code_a_case() {
+    let cases: BTreeSet<_> = cases("reject")
+        .iter()
+        .map(|case| name(case).split("--").next().unwrap().to_owned())
+        .collect();
+    let codes: BTreeSet<_> = CODES.iter().map(|code| code.code.to_owned()).collect();
+    assert_eq!(codes, cases);
 }
