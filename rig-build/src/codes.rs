@@ -245,6 +245,13 @@ pub const CODES: &[Code] = &[
         "Lower budgets, timeouts or `max_output_tokens`, drop a candidate, or raise the limit.",
     ),
     row(
+        "pointless-policy",
+        "warning",
+        "A budget that cannot be used, or waits that are longer than asking all other candidates.",
+        "The route promises something that its ladder never does.",
+        "Write what the message proposes.",
+    ),
+    row(
         "variant-name",
         "error",
         "A variant's name is taken, reserved, or like another's in Rust.",

@@ -122,6 +122,34 @@ impl Candidate {
 }
 
 impl Route {
+    /// Returns the backoff of a class. What the route leaves open is as in the failure table; a cap that it leaves
+    /// open never cuts its own first wait.
+    pub(crate) fn backoff_of(&self, class: FailureClass) -> rig_spec::Backoff {
+        let table = class.default_backoff();
+        let Some((_, given)) = self.backoff.iter().find(|(named, _)| named.value == class) else {
+            return table;
+        };
+        let first_ms = given
+            .first_ms
+            .as_ref()
+            .map_or(table.first_ms, |first| first.value);
+        rig_spec::Backoff {
+            first_ms,
+            factor: given
+                .factor
+                .as_ref()
+                .map_or(table.factor, |factor| factor.value),
+            cap_ms: given
+                .cap_ms
+                .as_ref()
+                .map_or(table.cap_ms.max(first_ms), |cap| cap.value),
+            jitter: given
+                .jitter
+                .as_ref()
+                .map_or(table.jitter, |jitter| jitter.value),
+        }
+    }
+
     /// Returns every template that a call may render.
     pub(crate) fn templates(&self) -> impl Iterator<Item = &Template> {
         let own = self

@@ -3,7 +3,7 @@
 //! Contract C9: most attempts, longest wall clock, highest cost, from budgets, timeouts, backoffs, repair and prices.
 //! The arithmetic is exact: the ladder reaches the bound on attempts, and never exceeds any of the three.
 
-use rig_spec::{FailureClass, Price, Usd};
+use rig_spec::{Backoff, FailureClass, Price, Usd};
 
 use crate::check::{Checked, Plan};
 use crate::facts::Facts;
@@ -83,11 +83,17 @@ pub(crate) fn of_route(route: &Checked) -> Worst {
 fn of_plan(plan: &Plan, route: &Checked) -> Worst {
     let retries: u64 = route.retries.iter().map(|(_, budget)| budget).sum();
     let attempts = 1 + retries;
-    let waits: u64 = route
-        .retries
-        .iter()
-        .map(|(class, budget)| waits_ms(*class, *budget, route))
-        .sum();
+    let waits = |(class, budget): &(FailureClass, u64)| {
+        let own = route.backoff.iter().find(|(named, _)| named == class);
+        let backoff = own.map_or_else(|| class.default_backoff(), |(_, backoff)| *backoff);
+        let asked = if class.heeds_retry_after() {
+            FailureClass::LONGEST_WAIT_MS
+        } else {
+            0
+        };
+        waits_ms(backoff, *budget, asked)
+    };
+    let waits: u64 = route.retries.iter().map(waits).sum();
     let wall_clock_ms = attempts * route.timeout_ms + waits;
     let mut worst = Worst::default();
     for candidate in &plan.candidates {
@@ -126,15 +132,8 @@ impl Worst {
     }
 }
 
-/// Returns the longest that the waits before this many retries of a class take together.
-fn waits_ms(class: FailureClass, budget: u64, route: &Checked) -> u64 {
-    let own = route.backoff.iter().find(|(named, _)| *named == class);
-    let backoff = own.map_or_else(|| class.default_backoff(), |(_, backoff)| *backoff);
-    let asked = if class.heeds_retry_after() {
-        FailureClass::LONGEST_WAIT_MS
-    } else {
-        0
-    };
+/// Returns the longest that the waits before this many retries take together, where a provider may ask for `asked`.
+pub(crate) fn waits_ms(backoff: Backoff, budget: u64, asked: u64) -> u64 {
     let wait = |retry| {
         let longest = backoff
             .wait(u32::try_from(retry).unwrap_or(u32::MAX), 1.0)

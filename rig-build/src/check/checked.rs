@@ -137,7 +137,7 @@ pub(super) fn plan(route: &Route) -> Option<Checked> {
         backoff: route
             .backoff
             .iter()
-            .map(|(class, given)| (class.value, backoff(class.value, given)))
+            .map(|(class, _)| (class.value, route.backoff_of(class.value)))
             .collect(),
         timeout_ms: policy
             .timeout_ms
@@ -236,28 +236,4 @@ fn variant_prompt(base: &Template, variant: &Variant) -> Option<Template> {
             .extend(change.template.as_ref()?.segments.iter().cloned());
     }
     Some(prompt)
-}
-
-/// What the route leaves open is as in the failure table; a cap that it leaves open never cuts its own first wait.
-fn backoff(class: FailureClass, given: &ast::Backoff) -> Backoff {
-    let table = class.default_backoff();
-    let first_ms = given
-        .first_ms
-        .as_ref()
-        .map_or(table.first_ms, |first| first.value);
-    Backoff {
-        first_ms,
-        factor: given
-            .factor
-            .as_ref()
-            .map_or(table.factor, |factor| factor.value),
-        cap_ms: given
-            .cap_ms
-            .as_ref()
-            .map_or(table.cap_ms.max(first_ms), |cap| cap.value),
-        jitter: given
-            .jitter
-            .as_ref()
-            .map_or(table.jitter, |jitter| jitter.value),
-    }
 }

@@ -11,6 +11,7 @@ mod native_schema;
 mod no_candidates;
 mod no_live_candidates;
 mod no_serveable_candidates;
+mod pointless_policy;
 mod probed_not_native;
 mod prompt_conflict;
 mod range;
@@ -33,7 +34,7 @@ use crate::{limits, worst};
 pub(crate) type Check = (&'static str, fn(&Route, &mut Sink));
 
 /// Every rule.
-pub(crate) const CHECKS: [Check; 18] = [
+pub(crate) const CHECKS: [Check; 19] = [
     ("route-name", route_name::check),
     ("no-candidates", no_candidates::check),
     ("no-live-candidates", no_live_candidates::check),
@@ -45,6 +46,7 @@ pub(crate) const CHECKS: [Check; 18] = [
     ("repair-model", repair_model::check),
     ("retry-class", retry_class::check),
     ("range", range::check),
+    ("pointless-policy", pointless_policy::check),
     ("variant-name", variant_name::check),
     ("variant-candidate", variant_candidate::check),
     ("prompt-conflict", prompt_conflict::check),
