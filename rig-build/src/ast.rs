@@ -3,6 +3,8 @@
 //! The route as it stands in the file, every value with its place. Reports shape only: keys that are missing,
 //! unknown or of the wrong type. A part that could not be read is `None` and was reported.
 
+#[cfg(test)]
+mod editor;
 mod policy;
 mod routing;
 

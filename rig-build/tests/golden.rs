@@ -241,3 +241,44 @@ fn every_case_has_a_code_and_every_code_a_case() {
     let codes: BTreeSet<_> = CODES.iter().map(|code| code.code.to_owned()).collect();
     assert_eq!(codes, cases);
 }
+
+/// An editor with `routes/route.schema.json` sees the shape of a route as the compiler does.
+#[test]
+fn the_editors_schema_agrees_about_shapes() {
+    const SHAPE: [&str; 9] = [
+        "unknown-key",
+        "missing-key",
+        "wrong-type",
+        "unknown-value",
+        "range",
+        "unknown-class",
+        "retry-class",
+        "max-repairs",
+        "route-name",
+    ];
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let text = fs::read_to_string(root.join("../routes/route.schema.json")).unwrap();
+    let validator = jsonschema::validator_for(&serde_json::from_str(&text).unwrap()).unwrap();
+    let valid = |case: &Path| {
+        let text = fs::read_to_string(case.join("route.yaml")).ok()?;
+        let value: serde_json::Value = serde_yaml::from_str(&text).ok()?;
+        Some(validator.is_valid(&value))
+    };
+    for case in cases("accept") {
+        assert_eq!(valid(&case), Some(true), "{}", name(&case));
+    }
+    let mut refused = 0;
+    for case in cases("reject") {
+        let compilation = compile_dir(&case, "routes");
+        let findings = compilation.routes.iter().flat_map(|route| &route.findings);
+        // A fault of `rig.yaml` is none of the route's.
+        let shape = findings
+            .into_iter()
+            .any(|finding| SHAPE.contains(&finding.code));
+        if shape {
+            assert_ne!(valid(&case), Some(true), "{}", name(&case));
+            refused += 1;
+        }
+    }
+    assert!(refused > 15, "{refused}");
+}

@@ -36,7 +36,7 @@ pub(crate) enum Json {
     JsonMode,
 }
 
-const POLICY: Keys = Keys {
+pub(super) const POLICY: Keys = Keys {
     what: "the policy",
     known: &[
         "retries",
@@ -48,19 +48,19 @@ const POLICY: Keys = Keys {
     ],
     later: &["first_token_ms", "idle_ms", "deadline_ms"],
 };
-const BACKOFF: Keys = Keys {
+pub(super) const BACKOFF: Keys = Keys {
     what: "a backoff",
     known: &["first", "factor", "cap", "jitter"],
     later: &[],
 };
-const SAMPLING: Keys = Keys {
+pub(super) const SAMPLING: Keys = Keys {
     what: "`sampling`",
     known: &["temperature", "top_p", "max_output_tokens"],
     later: &[],
 };
 pub(super) const JSON_WORDS: [(&str, Json); 2] =
     [("native", Json::Native), ("json_mode", Json::JsonMode)];
-const TIER_WORDS: [(&str, Tier); 3] = [
+pub(super) const TIER_WORDS: [(&str, Tier); 3] = [
     ("standard", Tier::Standard),
     ("flex", Tier::Flex),
     ("priority", Tier::Priority),

@@ -47,13 +47,14 @@ pub(super) const REQUIRE_WORDS: [(&str, Require); 4] = [
     ("zero_retention", Require::ZeroRetention),
     ("trace_visible", Require::TraceVisible),
 ];
-const PREFER_WORDS: [(&str, Prefer); 2] = [("cost", Prefer::Cost), ("latency", Prefer::Latency)];
-const PROVIDERS: Keys = Keys {
+pub(super) const PREFER_WORDS: [(&str, Prefer); 2] =
+    [("cost", Prefer::Cost), ("latency", Prefer::Latency)];
+pub(super) const PROVIDERS: Keys = Keys {
     what: "`providers`",
     known: &["only", "ignore"],
     later: &[],
 };
-const LIMITS: Keys = Keys {
+pub(super) const LIMITS: Keys = Keys {
     what: "`limits`",
     known: &["max_attempts", "max_wall_clock", "max_cost_usd"],
     later: &[],

@@ -188,13 +188,6 @@ pub static ROUTE: __rig::Route = __rig::Route {
                 enforcement: __rig::Enforcement::Native,
                 price: ::core::option::Option::Some(__rig::Price::flat(__rig::Rates::nanos(100_000_000, 400_000_000).cached(50_000_000))),
             },
-            __rig::Candidate {
-                provider: &__rig::OPENAI,
-                model: "gpt-5.4-mini",
-                capabilities: __rig::Capabilities::of(&[__rig::Capability::JsonMode]),
-                enforcement: __rig::Enforcement::JsonMode,
-                price: ::core::option::Option::Some(__rig::Price::flat(__rig::Rates::nanos(375_000_000, 2_250_000_000).cached(37_500_000))),
-            },
         ],
         prompt: __rig::Template {
             segments: &[
@@ -307,13 +300,6 @@ pub static ROUTE: __rig::Route = __rig::Route {
                         enforcement: __rig::Enforcement::Native,
                         price: ::core::option::Option::Some(__rig::Price::flat(__rig::Rates::nanos(100_000_000, 400_000_000).cached(50_000_000))),
                     },
-                    __rig::Candidate {
-                        provider: &__rig::OPENAI,
-                        model: "gpt-5.4-mini",
-                        capabilities: __rig::Capabilities::of(&[__rig::Capability::JsonMode]),
-                        enforcement: __rig::Enforcement::JsonMode,
-                        price: ::core::option::Option::Some(__rig::Price::flat(__rig::Rates::nanos(375_000_000, 2_250_000_000).cached(37_500_000))),
-                    },
                 ],
                 prompt: __rig::Template {
                     segments: &[
@@ -341,13 +327,6 @@ pub static ROUTE: __rig::Route = __rig::Route {
                         capabilities: __rig::Capabilities::of(&[__rig::Capability::StructuredNative, __rig::Capability::JsonMode]),
                         enforcement: __rig::Enforcement::Native,
                         price: ::core::option::Option::Some(__rig::Price::flat(__rig::Rates::nanos(100_000_000, 400_000_000).cached(50_000_000))),
-                    },
-                    __rig::Candidate {
-                        provider: &__rig::OPENAI,
-                        model: "gpt-5.4-mini",
-                        capabilities: __rig::Capabilities::of(&[__rig::Capability::JsonMode]),
-                        enforcement: __rig::Enforcement::JsonMode,
-                        price: ::core::option::Option::Some(__rig::Price::flat(__rig::Rates::nanos(375_000_000, 2_250_000_000).cached(37_500_000))),
                     },
                 ],
                 prompt: __rig::Template {
@@ -413,10 +392,10 @@ pub static ROUTE: __rig::Route = __rig::Route {
 };
 
 /// The most attempts that a call of `triage.ticket` makes.
-pub const MAX_ATTEMPTS: u32 = 22;
+pub const MAX_ATTEMPTS: u32 = 12;
 
 /// The longest that a call of `triage.ticket` takes, attempts and waits together.
-pub const MAX_WALL_CLOCK: ::core::time::Duration = ::core::time::Duration::from_mins(67);
+pub const MAX_WALL_CLOCK: ::core::time::Duration = ::core::time::Duration::from_mins(34);
 
 /// The most that a call of `triage.ticket` costs, with a prompt as long as the context window.
-pub const MAX_COST: __rig::Usd = __rig::Usd::nanos(2_955_904_000);
+pub const MAX_COST: __rig::Usd = __rig::Usd::nanos(2_890_368_000);
