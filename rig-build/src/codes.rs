@@ -252,6 +252,13 @@ pub const CODES: &[Code] = &[
         "Write what the message proposes.",
     ),
     row(
+        "does-not-fit",
+        "error, warning",
+        "An answer cannot, or may not, fit into `max_output_tokens`, or the prompt into a candidate's context window.",
+        "A cut answer is a failed attempt that is paid for. An error is certain for the candidate's tokenizer; a warning is likely.",
+        "Raise `max_output_tokens`, shorten the prompt, or bound the schema.",
+    ),
+    row(
         "variant-name",
         "error",
         "A variant's name is taken, reserved, or like another's in Rust.",

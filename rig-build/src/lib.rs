@@ -32,6 +32,7 @@ mod resolve;
 mod schema;
 mod source;
 mod template;
+mod tokens;
 mod worst;
 mod yaml;
 

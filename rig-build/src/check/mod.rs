@@ -4,6 +4,7 @@
 //! [`checked`] is the only maker of a [`Checked`] route.
 
 mod checked;
+mod does_not_fit;
 mod duplicate_candidate;
 mod duplicate_variable;
 mod max_repairs;
@@ -34,7 +35,7 @@ use crate::{limits, worst};
 pub(crate) type Check = (&'static str, fn(&Route, &mut Sink));
 
 /// Every rule.
-pub(crate) const CHECKS: [Check; 19] = [
+pub(crate) const CHECKS: [Check; 20] = [
     ("route-name", route_name::check),
     ("no-candidates", no_candidates::check),
     ("no-live-candidates", no_live_candidates::check),
@@ -54,6 +55,7 @@ pub(crate) const CHECKS: [Check; 19] = [
     ("undeclared-variable", undeclared_variable::check),
     ("unused-variable", unused_variable::check),
     ("native-schema", native_schema::check),
+    ("does-not-fit", does_not_fit::check),
 ];
 
 /// Runs every rule.

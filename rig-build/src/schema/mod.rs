@@ -3,6 +3,7 @@
 //! `valid` says whether it is a JSON Schema, `bundle` makes it self-contained, `types` turns it into Rust
 //! types, `native` says which providers can enforce it.
 
+pub(crate) mod answer_size;
 mod bundle;
 pub(crate) mod native;
 pub(crate) mod types;
