@@ -221,16 +221,14 @@ fn finish(
         .as_ref()
         .and_then(|route| route.name.as_ref())
         .map(|name| name.value.clone());
-    let name = name
-        .filter(|name| !name.contains(['/', '\\']))
-        .unwrap_or_else(|| {
-            let text = read
-                .source
-                .map_or("", |source| files.sources.get(source).text.as_str());
-            guessed_name(text)
-                .unwrap_or(file.trim_end_matches(".yaml").trim_end_matches(".yml"))
-                .to_owned()
-        });
+    let name = name.filter(|name| is_file_name(name)).unwrap_or_else(|| {
+        let text = read
+            .source
+            .map_or("", |source| files.sources.get(source).text.as_str());
+        guessed_name(text)
+            .unwrap_or(file.trim_end_matches(".yaml").trim_end_matches(".yml"))
+            .to_owned()
+    });
     let input_name = format!("{}Input", pascal(&name));
     let schema_types = read
         .route
@@ -303,15 +301,21 @@ fn variant_names<'a>(route: Option<&'a Route>, checked: Option<&'a Checked>) -> 
         .map(|route| route.variants.as_slice())
         .unwrap_or_default();
     let mut names: Vec<&str> = Vec::new();
+    let mut known = BTreeSet::new();
     for name in declared.iter().filter_map(|variant| variant.name.as_ref()) {
-        if names
-            .iter()
-            .all(|known| pascal(known) != pascal(&name.value))
-        {
+        if known.insert(pascal(&name.value)) {
             names.push(&name.value);
         }
     }
     names
+}
+
+/// Returns whether files can have the name on every system, and the index a line with it.
+fn is_file_name(name: &str) -> bool {
+    const OF_PATHS: [char; 9] = ['/', '\\', ':', '*', '?', '"', '<', '>', '|'];
+    name.len() <= check::LONGEST_NAME
+        && !name.contains(OF_PATHS)
+        && !name.contains(char::is_control)
 }
 
 /// Finds the name in a file that is no YAML, so that the finding still reaches the function that binds it.
@@ -326,7 +330,7 @@ fn guessed_name(text: &str) -> Option<&str> {
     let plain = name
         .chars()
         .all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'));
-    (plain && !name.is_empty()).then_some(name)
+    (plain && !name.is_empty() && is_file_name(name)).then_some(name)
 }
 
 fn rendered(sink: Sink, files: &Files) -> Vec<Finding> {

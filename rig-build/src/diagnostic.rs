@@ -109,7 +109,8 @@ impl Diagnostic {
             Severity::Error => "error",
             Severity::Warning => "warning",
         };
-        let mut out = format!("{severity}[{}]: {}\n", self.code, self.message);
+        let message = clipped(&self.message, LONGEST_MESSAGE);
+        let mut out = format!("{severity}[{}]: {message}\n", self.code);
         let marks = self.marks(sources);
         let widest = marks.iter().map(|mark| mark.line + 1).max().unwrap_or(0);
         let gutter = widest.to_string().len();
@@ -119,8 +120,15 @@ impl Diagnostic {
         for note in &self.notes {
             out += &format!("note: {note}\n");
         }
+        if self.secondary.len() > MOST_LABELS {
+            out += &format!(
+                "{}... and {} more\n",
+                " ".repeat(gutter),
+                self.secondary.len() - MOST_LABELS
+            );
+        }
         if let Some(help) = &self.help {
-            out += &format!("help: {help}\n");
+            out += &format!("help: {}\n", clipped(help, LONGEST_MESSAGE));
         }
         out
     }
@@ -137,7 +145,8 @@ impl Diagnostic {
             }
         };
         let mut marks: Vec<_> = self.primary.iter().map(|label| mark(label, true)).collect();
-        marks.extend(self.secondary.iter().map(|label| mark(label, false)));
+        let secondary = self.secondary.iter().take(MOST_LABELS);
+        marks.extend(secondary.map(|label| mark(label, false)));
         let first_of =
             |marks: &[Mark<'_>], source| marks.iter().position(|mark| mark.span.source == source);
         let order: Vec<_> = marks
@@ -191,35 +200,120 @@ fn snippet(out: &mut String, source: &Source, marks: &[Mark<'_>], gutter: usize)
     let pad = " ".repeat(gutter);
     *out += &format!(
         "{pad}{arrow} {}:{}:{column}\n{pad} |\n",
-        source.shown,
+        printable(&source.shown),
         head.line + 1
     );
-    let mut previous: Option<usize> = None;
+    let mut previous: Option<Piece<'_>> = None;
     for mark in marks {
-        if previous != Some(mark.line) {
-            if previous.is_some_and(|line| line + 1 < mark.line) {
-                *out += "...\n";
+        let piece = match previous {
+            Some(piece) if piece.line == mark.line && piece.has(mark.span.start) => piece,
+            _ => {
+                if previous.is_some_and(|piece| piece.line + 1 < mark.line) {
+                    *out += "...\n";
+                }
+                let piece = Piece::around(mark, source);
+                let text = piece.shown(piece.end());
+                let more = if piece.cut.1 { "…" } else { "" };
+                let shown = format!("{:>gutter$} | {text}{more}", mark.line + 1);
+                *out += shown.trim_end();
+                *out += "\n";
+                piece
             }
-            let text = expand_tabs(&source.text[source.line(mark.line)]);
-            let shown = format!("{:>gutter$} | {text}", mark.line + 1);
-            *out += shown.trim_end();
-            *out += "\n";
-        }
-        previous = Some(mark.line);
-        let indent = width(&expand_tabs(source.before(mark.span.start, mark.line)));
-        let end = mark.span.end.min(source.line(mark.line).end);
-        let through = width(&expand_tabs(source.before(end, mark.line)));
+        };
+        previous = Some(piece);
+        let indent = width(&piece.shown(mark.span.start));
+        let through = width(&piece.shown(mark.span.end.min(piece.end())));
         let length = through.saturating_sub(indent).max(1);
         let carets = if mark.primary { "^" } else { "-" }.repeat(length);
-        let shown = format!("{pad} | {}{carets} {}", " ".repeat(indent), mark.text);
+        let text = clipped(mark.text, LONGEST_LABEL);
+        let shown = format!("{pad} | {}{carets} {text}", " ".repeat(indent));
         *out += shown.trim_end();
         *out += "\n";
     }
 }
 
-/// A tab is as wide as four blanks, wherever it stands.
-fn expand_tabs(text: &str) -> String {
-    text.replace('\t', "    ")
+/// What is shown of a line: all of it, but for one that no terminal holds.
+#[derive(Clone, Copy)]
+struct Piece<'a> {
+    line: usize,
+    start: usize,
+    text: &'a str,
+    /// Whether something of the line stands before it, and behind.
+    cut: (bool, bool),
+}
+
+/// A line may have this many bytes; of a longer one this much is shown, and this much before the mark.
+const LONGEST_LINE: usize = 500;
+const SHOWN: usize = 200;
+const SHOWN_BEFORE: usize = 60;
+
+/// What a message or a help, and a label, may take: they quote what the user wrote, whatever it is.
+const LONGEST_MESSAGE: usize = 4_000;
+const LONGEST_LABEL: usize = 400;
+
+/// As many places as a reader looks through.
+const MOST_LABELS: usize = 40;
+
+impl<'a> Piece<'a> {
+    fn around(mark: &Mark<'_>, source: &'a Source) -> Self {
+        let line = source.line(mark.line);
+        let (mut start, mut end) = (line.start, line.end);
+        if line.len() > LONGEST_LINE {
+            let from = mark.span.start.clamp(line.start, line.end);
+            start = source
+                .text
+                .floor_char_boundary(from.saturating_sub(SHOWN_BEFORE).max(start));
+            end = source.text.floor_char_boundary((start + SHOWN).min(end));
+        }
+        Self {
+            line: mark.line,
+            start,
+            text: &source.text[start..end],
+            cut: (start > line.start, end < line.end),
+        }
+    }
+
+    fn end(&self) -> usize {
+        self.start + self.text.len()
+    }
+
+    fn has(&self, byte: usize) -> bool {
+        self.start <= byte && (byte < self.end() || !self.cut.1)
+    }
+
+    /// Returns what is shown up to this byte of the file.
+    fn shown(&self, byte: usize) -> String {
+        let length = byte.clamp(self.start, self.end()) - self.start;
+        let text = &self.text[..self.text.floor_char_boundary(length)];
+        format!("{}{}", if self.cut.0 { "…" } else { "" }, printable(text))
+    }
+}
+
+/// Returns text as a terminal may have it: a tab is as wide as four blanks, wherever it stands, and what would move
+/// the cursor, ring the bell or turn the direction of writing is a picture of itself.
+fn printable(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\t' => out += "    ",
+            '\0'..='\x1f' => out.extend(char::from_u32(0x2400 + u32::from(c))),
+            '\x7f' => out.push('\u{2421}'),
+            c if c.is_control() || is_direction(c) => out.push(char::REPLACEMENT_CHARACTER),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+fn is_direction(c: char) -> bool {
+    matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Returns the text, printable, of a message that may have lines; what is too long is cut.
+fn clipped(text: &str, most: usize) -> String {
+    let end = text.floor_char_boundary(most.min(text.len()));
+    let lines: Vec<_> = text[..end].split('\n').map(printable).collect();
+    lines.join("\n") + if end < text.len() { "…" } else { "" }
 }
 
 /// Returns how many terminal cells the text takes.
@@ -256,5 +350,40 @@ mod tests {
             .at(Span::new(source, 5..5))
             .render(&sources);
         assert_eq!(shown, "warning[w]: m\n --> r.yaml:2:1\n  |\n2 |\n  | ^\n");
+    }
+
+    #[test]
+    fn what_would_act_on_a_terminal_is_a_picture() {
+        let mut sources = Sources::default();
+        let text = "- \u{1b}[2J\u{1e}\u{202e}x\n";
+        let source = sources.add("r.yaml".to_owned(), text.to_owned());
+        let at = text.find('x').expect("it is there");
+        let shown = Diagnostic::error("e", "found `\u{7}\u{9b}`")
+            .at(Span::new(source, at..at + 1))
+            .render(&sources);
+        let expected = "error[e]: found `␇\u{fffd}`\n --> r.yaml:1:9\n  |\n1 | - ␛[2J␞\u{fffd}x\n  |         ^\n";
+        assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn of_a_line_that_no_terminal_holds_a_piece_is_shown() {
+        let mut sources = Sources::default();
+        let text = format!("{}here{}", "é".repeat(1_000), "z".repeat(1_000));
+        let source = sources.add("r.yaml".to_owned(), text);
+        let shown = Diagnostic::error("e", "x".repeat(10_000))
+            .at(Span::new(source, 2_000..2_004))
+            .also(Span::new(source, 0..2), "first")
+            .render(&sources);
+        assert!(shown.contains(&format!(
+            "\n1 | …{}here{}…\n",
+            "é".repeat(30),
+            "z".repeat(136)
+        )));
+        assert!(shown.contains(&format!("\n  | {}^^^^\n", " ".repeat(31))));
+        assert!(shown.contains(&format!("\n1 | {}…\n  | - first\n", "é".repeat(100))));
+        assert!(
+            shown.contains(":1:1001\n") && shown.len() < 6_000,
+            "{shown}"
+        );
     }
 }

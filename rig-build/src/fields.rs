@@ -239,22 +239,60 @@ pub(crate) fn unknown(
 
 /// Returns the name that the misspelt one was probably meant to be.
 pub(crate) fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let allowed = (name.chars().count() / 3).max(1);
+    let length = name.chars().count();
+    let allowed = (length / 3).max(1);
+    let letters = letters(name);
+    // Ten thousand unknown names among ten thousand known ones are compared in full only where they may be near.
+    let may_be_near = |candidate: &&str| {
+        let other = self::letters(candidate);
+        let missing = (letters & !other)
+            .count_ones()
+            .max((other & !letters).count_ones());
+        missing as usize <= allowed && candidate.chars().count().abs_diff(length) <= allowed
+    };
     names
-        .map(|candidate| (strsim::damerau_levenshtein(name, candidate), candidate))
+        .take(MOST_COMPARED)
+        .filter(may_be_near)
+        .take(MOST_MEASURED)
+        .map(|candidate| (distance(name, candidate), candidate))
         .filter(|(distance, _)| *distance <= allowed)
         .min()
         .map(|(_, candidate)| candidate)
 }
 
-/// Returns names as a message lists them: `` `a`, `b` ``.
-pub(crate) fn listed<T: AsRef<str>>(names: &[T]) -> String {
-    let quoted: Vec<_> = names
-        .iter()
-        .map(|name| format!("`{}`", name.as_ref()))
-        .collect();
-    quoted.join(", ")
+/// So many names are looked at, and so many of them measured: with more, the nearest may be missed.
+const MOST_COMPARED: usize = 2_000;
+const MOST_MEASURED: usize = 100;
+
+/// Returns how far two texts are apart. What they have in common at both ends says nothing, and takes long.
+fn distance(a: &str, b: &str) -> usize {
+    let same = |(a, b): &(char, char)| a == b;
+    let length = |pair: (char, char)| pair.0.len_utf8();
+    let start: usize = a.chars().zip(b.chars()).take_while(same).map(length).sum();
+    let (a, b) = (&a[start..], &b[start..]);
+    let end = a.chars().rev().zip(b.chars().rev()).take_while(same);
+    let end: usize = end.map(length).sum();
+    strsim::osa_distance(&a[..a.len() - end], &b[..b.len() - end])
 }
+
+/// Returns which letters the text has, as a bit each: two texts are at least as far apart as they differ in these.
+fn letters(text: &str) -> u64 {
+    text.chars()
+        .fold(0, |set, c| set | 1 << (u32::from(c) & 63))
+}
+
+/// Returns names as a message lists them: `` `a`, `b` ``. Of very many it says how many more there are.
+pub(crate) fn listed<T: AsRef<str>>(names: &[T]) -> String {
+    let quoted = names.iter().map(|name| format!("`{}`", name.as_ref()));
+    let mut shown: Vec<_> = quoted.take(MOST_LISTED).collect();
+    if names.len() > MOST_LISTED {
+        shown.push(format!("and {} more", names.len() - MOST_LISTED));
+    }
+    shown.join(", ")
+}
+
+/// As many names as a reader looks through.
+const MOST_LISTED: usize = 40;
 
 fn wrong_type(what: &str, wanted: &str, node: &Node) -> Diagnostic {
     let message = format!("{what} has to be {wanted}, found {}", node.described());

@@ -75,7 +75,7 @@ impl Files {
         if let Some(known) = self.by_path.get(path) {
             return Ok(Some(*known));
         }
-        let bytes = match std::fs::read(path) {
+        let bytes = match read_file(path) {
             Ok(bytes) => bytes,
             Err(error) => {
                 // Watching a path that is missing would rerun the build script for ever; its folder tells as much.
@@ -112,11 +112,21 @@ impl Files {
     }
 }
 
+/// Reads a file that ends: a device or a pipe may go on for ever.
+fn read_file(path: &Path) -> io::Result<Vec<u8>> {
+    let kind = std::fs::metadata(path)?.file_type();
+    if !kind.is_file() && !kind.is_dir() {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    std::fs::read(path)
+}
+
 fn reason(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::NotFound => "there is no such file",
         io::ErrorKind::PermissionDenied => "permission denied",
         io::ErrorKind::IsADirectory => "it is a folder",
+        io::ErrorKind::InvalidInput => "it is no ordinary file",
         _ => "the system reports an error",
     }
 }

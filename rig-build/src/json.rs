@@ -2,6 +2,8 @@
 //!
 //! RFC 8259, with duplicate keys as errors. `serde_json` has no places; the tests compare the two.
 
+use std::collections::HashMap;
+
 use crate::diagnostic::{Diagnostic, Sink};
 use crate::node::{Entry, Kind, Node};
 use crate::source::{SourceId, Sources, Span};
@@ -83,6 +85,7 @@ impl Reader<'_> {
     fn map(&mut self, depth: usize) -> Result<Kind, Fault> {
         self.at += 1;
         let mut entries: Vec<Entry> = Vec::new();
+        let mut seen: HashMap<String, Span> = HashMap::new();
         loop {
             self.blanks();
             match self.peek() {
@@ -96,15 +99,16 @@ impl Reader<'_> {
             self.blanks();
             self.expect(b':', "expected `:` after the key")?;
             let value = self.value(depth + 1)?;
-            match entries.iter().find(|entry| entry.key == key) {
-                Some(first) => self
-                    .duplicates
-                    .push(duplicate_key(&key, key_span, first.key_span)),
-                None => entries.push(Entry {
-                    key,
-                    key_span,
-                    value,
-                }),
+            match seen.get(&key) {
+                Some(first) => self.duplicates.push(duplicate_key(&key, key_span, *first)),
+                None => {
+                    seen.insert(key.clone(), key_span);
+                    entries.push(Entry {
+                        key,
+                        key_span,
+                        value,
+                    });
+                }
             }
             if !self.goes_on(b'}')? {
                 return Ok(Kind::Map(entries));

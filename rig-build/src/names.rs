@@ -1,17 +1,24 @@
 //! How does a name from a file become a Rust identifier?
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use unicode_ident::{is_xid_continue, is_xid_start};
 
 /// Names that are taken in one scope.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Taken(BTreeSet<String>);
+pub(crate) struct Taken {
+    names: BTreeSet<String>,
+    /// The first number that may be free behind a name: ten thousand of one name need no search each.
+    next: HashMap<String, usize>,
+}
 
 impl Taken {
     /// Returns a scope in which these names are taken already.
     pub(crate) fn with<I: IntoIterator<Item = String>>(names: I) -> Self {
-        Self(names.into_iter().collect())
+        Self {
+            names: names.into_iter().collect(),
+            next: HashMap::new(),
+        }
     }
 
     /// Takes the name, or the first of `name2`, `name3`, … (`name1_2` behind a digit) that is free.
@@ -21,12 +28,16 @@ impl Taken {
         } else {
             ""
         };
-        let numbered = (2..).map(|n| format!("{name}{gap}{n}"));
-        let mut choices = std::iter::once(name.clone()).chain(numbered);
-        let free = choices
-            .find(|choice| !self.0.contains(choice))
-            .unwrap_or(name);
-        self.0.insert(free.clone());
+        if self.names.insert(name.clone()) {
+            return name;
+        }
+        let mut n = self.next.get(&name).copied().unwrap_or(2);
+        let mut free = format!("{name}{gap}{n}");
+        while !self.names.insert(free.clone()) {
+            n += 1;
+            free = format!("{name}{gap}{n}");
+        }
+        self.next.insert(name, n + 1);
         free
     }
 }

@@ -17,11 +17,11 @@ pub(crate) struct Source {
 pub(crate) struct Sources(Vec<Source>);
 
 /// A file of a [`Sources`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct SourceId(usize);
 
 /// A piece of a file, in bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Span {
     /// The file.
     pub(crate) source: SourceId,

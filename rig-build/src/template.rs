@@ -105,29 +105,27 @@ fn tag(text: &str, open: usize) -> Tag {
     if !body.starts_with(|c: char| c.is_alphabetic() || matches!(c, '_' | '#' | '/')) {
         return Tag::Text;
     }
-    let line = &rest[..rest.find('\n').unwrap_or(rest.len())];
-    if let Some(close) = line.find("}}") {
-        let content = line[..close].trim();
-        let is_tag = content.starts_with(['#', '/']) || is_name(content);
-        return if is_tag {
-            Tag::Closed(inner + close + 2)
-        } else {
-            Tag::Text
+    if body.starts_with(['#', '/']) {
+        let line = &rest[..rest.find('\n').unwrap_or(rest.len())];
+        return match line.find("}}") {
+            Some(close) => Tag::Closed(inner + close + 2),
+            None => Tag::Unclosed(inner + line.trim_end().len()),
         };
     }
+    // Only what is near is looked at: a line may be the whole file, and hold a hundred thousand of these.
     let word_end = body
         .find(|c: char| !(c.is_alphanumeric() || c == '_'))
         .unwrap_or(body.len());
     let end = inner + (rest.len() - body.len()) + word_end;
-    // A word that stands alone behind the braces was meant as a tag; `{{ some prose` was not.
-    let alone = text[end..]
-        .trim_start_matches([' ', '\t', '}'])
-        .starts_with(['\n', '\r']);
-    let at_end = text[end..].trim_matches([' ', '\t', '}']).is_empty();
-    if body.starts_with(['#', '/']) {
-        return Tag::Unclosed(inner + line.trim_end().len());
+    let behind = text[end..].trim_start_matches(|c: char| c.is_whitespace() && c != '\n');
+    if behind.starts_with("}}") {
+        return Tag::Closed(text.len() - behind.len() + 2);
     }
-    if alone || at_end {
+    // A word that stands alone behind the braces was meant as a tag; `{{ some prose` was not.
+    let behind = text[end..].trim_start_matches([' ', '\t', '}']);
+    let between = &text[end..text.len() - behind.len()];
+    let alone = behind.is_empty() || behind.starts_with(['\n', '\r']);
+    if alone && !between.contains("}}") {
         Tag::Unclosed(end)
     } else {
         Tag::Text

@@ -140,7 +140,7 @@ pub(crate) fn waits_ms(backoff: Backoff, budget: u64, asked: u64) -> u64 {
             .as_millis();
         u64::try_from(longest).unwrap_or(u64::MAX).max(asked)
     };
-    (0..budget).map(wait).sum()
+    (0..budget).map(wait).fold(0, u64::saturating_add)
 }
 
 /// Returns a duration as a person says it: `12 min 4 s`.

@@ -3,6 +3,8 @@
 //! YAML 1.2 core schema, one document, plain data: aliases, merge keys, tags and further documents are errors
 //! that say what to write instead. The only module that names the YAML crate.
 
+use std::collections::HashMap;
+
 use granit_parser::{Event, Parser, ScalarStyle};
 
 use crate::diagnostic::{Diagnostic, Sink};
@@ -76,7 +78,8 @@ struct Open {
 
 enum OpenKind {
     List(Vec<Node>),
-    Map(Vec<Entry>, Pending),
+    /// Its entries, where each key stands, and what it waits for.
+    Map(Vec<Entry>, HashMap<String, Span>, Pending),
 }
 
 /// What a map waits for.
@@ -112,7 +115,10 @@ impl Builder<'_> {
             }
             Event::MappingStart(_, anchor, _) => {
                 self.anchor(anchor, span);
-                return self.open(span, OpenKind::Map(Vec::new(), Pending::Key));
+                return self.open(
+                    span,
+                    OpenKind::Map(Vec::new(), HashMap::new(), Pending::Key),
+                );
             }
             Event::SequenceEnd | Event::MappingEnd => self.close(span),
             Event::Alias(_) | Event::UnresolvedAlias(_) => {
@@ -180,7 +186,7 @@ impl Builder<'_> {
                 let last = items.last().map(|item| item.span.end);
                 (Kind::List(items), last)
             }
-            OpenKind::Map(entries, _) => {
+            OpenKind::Map(entries, ..) => {
                 let last = entries.last().map(|entry| entry.value.span.end);
                 (Kind::Map(entries), last)
             }
@@ -196,22 +202,23 @@ impl Builder<'_> {
         match self.open.last_mut().map(|open| &mut open.kind) {
             None => self.root = Some(node),
             Some(OpenKind::List(items)) => items.push(node),
-            Some(OpenKind::Map(entries, pending)) => match std::mem::replace(pending, Pending::Key)
-            {
-                Pending::Key => *pending = key(&node, entries, self.sink),
-                Pending::Value(key, key_span) => entries.push(Entry {
-                    key,
-                    key_span,
-                    value: node,
-                }),
-                Pending::Dropped => {}
-            },
+            Some(OpenKind::Map(entries, seen, pending)) => {
+                match std::mem::replace(pending, Pending::Key) {
+                    Pending::Key => *pending = key(&node, seen, self.sink),
+                    Pending::Value(key, key_span) => entries.push(Entry {
+                        key,
+                        key_span,
+                        value: node,
+                    }),
+                    Pending::Dropped => {}
+                }
+            }
         }
     }
 }
 
 /// Reads a map's key, which has to be a string that the map does not have yet.
-fn key(node: &Node, entries: &[Entry], sink: &mut Sink) -> Pending {
+fn key(node: &Node, seen: &mut HashMap<String, Span>, sink: &mut Sink) -> Pending {
     let name = match &node.kind {
         Kind::String(text) => text.clone(),
         Kind::Null => "null".to_owned(),
@@ -236,12 +243,15 @@ fn key(node: &Node, entries: &[Entry], sink: &mut Sink) -> Pending {
         sink.push(finding.at(node.span).help("write the merged keys out"));
         return Pending::Dropped;
     }
-    match entries.iter().find(|entry| entry.key == name) {
+    match seen.get(&name) {
         Some(first) => {
-            sink.push(duplicate_key(&name, node.span, first.key_span));
+            sink.push(duplicate_key(&name, node.span, *first));
             Pending::Dropped
         }
-        None => Pending::Value(name, node.span),
+        None => {
+            seen.insert(name.clone(), node.span);
+            Pending::Value(name, node.span)
+        }
     }
 }
 

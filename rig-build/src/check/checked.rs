@@ -1,6 +1,10 @@
 //! What is a route that keeps every rule?
 
-use rig_spec::{Backoff, Capabilities, Capability, FailureClass, Policy, Price, Tier};
+use std::collections::HashMap;
+
+use rig_spec::{
+    Backoff, Capabilities, Capability, FailureClass, NativeSchema, Policy, Price, Tier,
+};
 
 use super::no_serveable_candidates::declared_ones;
 use crate::ast::{self, Json, Routing, VariableKind};
@@ -98,11 +102,7 @@ pub(super) fn plan(route: &Route) -> Option<Checked> {
         .as_ref()
         .map_or(Json::Native, |json| json.value);
     let declared = &route.candidates.as_ref()?.value;
-    let planner = Planner {
-        declared,
-        routing: &route.routing,
-        schema: schema.as_ref(),
-    };
+    let planner = Planner::new(declared, &route.routing, schema.as_ref());
     let all: Vec<_> = declared.iter().collect();
     let default = planner.plan(&all, json, template.clone(), route.repair.as_ref())?;
     let variants = route.variants.iter().map(|variant| {
@@ -152,12 +152,39 @@ pub(super) fn plan(route: &Route) -> Option<Checked> {
 }
 
 struct Planner<'a> {
-    declared: &'a [Candidate],
+    declared: HashMap<String, &'a Candidate>,
     routing: &'a Routing,
-    schema: Option<&'a Schema>,
+    /// The kinds of native enforcement that take the schema.
+    native: Vec<NativeSchema>,
 }
 
-impl Planner<'_> {
+impl<'a> Planner<'a> {
+    fn new(candidates: &'a [Candidate], routing: &'a Routing, schema: Option<&Schema>) -> Self {
+        let mut declared = HashMap::new();
+        for candidate in candidates {
+            if let Some(key) = candidate.key() {
+                declared.entry(key).or_insert(candidate);
+            }
+        }
+        // Asked once for each kind, and not once for each candidate of each variant.
+        let takes = |kind: &NativeSchema| {
+            schema.is_some_and(|schema| obstacle(*kind, &schema.root).is_none())
+        };
+        let native = [
+            NativeSchema::OpenAiStrict,
+            NativeSchema::Anthropic,
+            NativeSchema::Any,
+        ]
+        .into_iter()
+        .filter(takes)
+        .collect();
+        Self {
+            declared,
+            routing,
+            native,
+        }
+    }
+
     fn plan(
         &self,
         candidates: &[&Candidate],
@@ -185,10 +212,9 @@ impl Planner<'_> {
     fn candidate(&self, candidate: &Candidate, json: Json) -> Option<PlannedCandidate> {
         let provider = candidate.provider.clone()?;
         let flags = candidate.facts.capabilities;
-        let takes = |schema: &Schema| obstacle(provider.native_schema(), &schema.root).is_none();
         let native = json == Json::Native
             && flags.has(Capability::StructuredNative)
-            && self.schema.is_some_and(takes);
+            && self.native.contains(&provider.native_schema());
         let enforcement = match native {
             true => Enforcement::Native,
             false if flags.has(Capability::JsonMode) => Enforcement::JsonMode,
@@ -211,10 +237,7 @@ impl Planner<'_> {
         let model = match wanted {
             None => None,
             Some(key) => {
-                let declared = self
-                    .declared
-                    .iter()
-                    .find(|candidate| candidate.key().as_ref() == Some(&key.value))?;
+                let declared = self.declared.get(&key.value)?;
                 Some(self.candidate(declared, json)?)
             }
         };

@@ -1,5 +1,7 @@
 //! C3: a candidate stands once in a list.
 
+use std::collections::HashMap;
+
 use crate::diagnostic::{Diagnostic, Sink};
 use crate::ir::{Candidate, Route};
 use crate::source::Spanned;
@@ -15,12 +17,11 @@ fn repeated(candidates: Option<&Spanned<Vec<Candidate>>>, sink: &mut Sink) {
     let list = candidates
         .map(|list| list.value.as_slice())
         .unwrap_or_default();
-    for (index, candidate) in list.iter().enumerate() {
+    let mut seen = HashMap::new();
+    for candidate in list {
         let Some(key) = candidate.key() else { continue };
-        let Some(first) = list[..index]
-            .iter()
-            .find(|earlier| earlier.key().as_ref() == Some(&key))
-        else {
+        let Some(first) = seen.get(&key).copied() else {
+            seen.insert(key, candidate.span);
             continue;
         };
         let finding = Diagnostic::error(
@@ -28,7 +29,7 @@ fn repeated(candidates: Option<&Spanned<Vec<Candidate>>>, sink: &mut Sink) {
             format!("the candidate `{key}` is listed twice"),
         )
         .at_label(candidate.span, "second time")
-        .also(first.span, "first time")
+        .also(first, "first time")
         .help("remove one; to ask the same model again, raise a retry budget");
         sink.push(finding);
     }

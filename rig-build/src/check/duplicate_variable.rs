@@ -1,5 +1,7 @@
 //! C5: a variable is declared once, and can be told apart in Rust and written in a template.
 
+use std::collections::HashMap;
+
 use crate::diagnostic::{Diagnostic, Sink};
 use crate::ir::Route;
 use crate::names::snake;
@@ -8,7 +10,8 @@ use crate::template::is_name;
 pub(super) fn check(route: &Route, sink: &mut Sink) {
     let Some(prompt) = &route.prompt else { return };
     let variables = &prompt.variables.value;
-    for (index, variable) in variables.iter().enumerate() {
+    let mut seen = HashMap::new();
+    for variable in variables {
         let name = &variable.name;
         if !is_name(&name.value) {
             let message = format!(
@@ -23,20 +26,21 @@ pub(super) fn check(route: &Route, sink: &mut Sink) {
             );
             continue;
         }
-        let same = |other: &&crate::ast::Variable| snake(&other.name.value) == snake(&name.value);
-        let Some(first) = variables[..index].iter().find(same) else {
+        let rust = snake(&name.value);
+        let Some(first) = seen.get(&rust).copied() else {
+            seen.insert(rust, name);
             continue;
         };
-        let message = match first.name.value == name.value {
+        let message = match first.value == name.value {
             true => format!("the variable `{}` is declared twice", name.value),
             false => format!(
                 "the variables `{}` and `{}` get the same Rust name",
-                first.name.value, name.value
+                first.value, name.value
             ),
         };
         let finding = Diagnostic::error("duplicate-variable", message)
             .at_label(name.span, "second time")
-            .also(first.name.span, "first time")
+            .also(first.span, "first time")
             .help("keep one of the two");
         sink.push(finding);
     }

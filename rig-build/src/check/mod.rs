@@ -26,6 +26,7 @@ mod variant_candidate;
 mod variant_name;
 
 pub(crate) use checked::{Checked, Input, Plan, PlannedCandidate, input_fields};
+pub(crate) use route_name::LONGEST_NAME;
 
 use crate::diagnostic::Sink;
 use crate::ir::Route;

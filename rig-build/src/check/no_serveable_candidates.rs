@@ -1,5 +1,7 @@
 //! C1: at least one live candidate passes every filter, for the route and for each variant.
 
+use std::collections::HashMap;
+
 use crate::ast::Json;
 use crate::diagnostic::{Diagnostic, Sink};
 use crate::ir::{Candidate, Route};
@@ -50,9 +52,12 @@ pub(crate) fn declared_ones<'a>(
     declared: &'a [Candidate],
     named: &Spanned<Vec<Candidate>>,
 ) -> Vec<&'a Candidate> {
+    let mut by_key = HashMap::new();
+    for candidate in declared {
+        by_key.entry(candidate.key()).or_insert(candidate);
+    }
     let keys = named.value.iter().map(Candidate::key);
-    keys.filter_map(|key| declared.iter().find(|candidate| candidate.key() == key))
-        .collect()
+    keys.filter_map(|key| by_key.get(&key).copied()).collect()
 }
 
 fn report(what: &str, at: Span, resolved: &Resolved<'_>, sink: &mut Sink) {

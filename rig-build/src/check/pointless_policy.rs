@@ -2,8 +2,10 @@
 
 use rig_spec::FailureClass;
 
+use super::range::MOST_RETRIES;
 use crate::diagnostic::{Diagnostic, Sink};
 use crate::ir::Route;
+use crate::source::Spanned;
 use crate::worst::{clock, waits_ms};
 
 pub(super) fn check(route: &Route, sink: &mut Sink) {
@@ -33,7 +35,8 @@ fn waits_longer_than_the_rest(route: &Route, sink: &mut Sink) {
         timeout.value
     });
     let rest = timeout.saturating_mul(live.saturating_sub(1) as u64);
-    for (class, budget) in &route.retries {
+    let in_range = |(_, budget): &&(_, Spanned<u64>)| budget.value <= MOST_RETRIES;
+    for (class, budget) in route.retries.iter().filter(in_range) {
         let backoff = route.backoff_of(class.value);
         let waits = waits_ms(backoff, budget.value, 0);
         if rest == 0 || waits <= rest {

@@ -5,7 +5,7 @@ use crate::ir::Route;
 use crate::source::Spanned;
 
 /// More attempts or waiting than any run can use; also what keeps the arithmetic of the ladder exact.
-const MOST_RETRIES: u64 = 1_000;
+pub(super) const MOST_RETRIES: u64 = 1_000;
 const MOST_MS: u64 = 86_400_000;
 const MOST: u64 = u32::MAX as u64;
 

@@ -1,5 +1,7 @@
 //! C5: a template uses only variables that the route declares.
 
+use std::collections::HashSet;
+
 use crate::diagnostic::{Diagnostic, Sink};
 use crate::fields::nearest;
 use crate::ir::Route;
@@ -12,9 +14,10 @@ pub(super) fn check(route: &Route, sink: &mut Sink) {
         .iter()
         .map(|variable| variable.name.value.as_str())
         .collect();
+    let known: HashSet<_> = declared.iter().copied().collect();
     for used in route.templates().flat_map(|template| template.variables()) {
         let name = used.value.as_str();
-        if declared.contains(&name) {
+        if known.contains(name) {
             continue;
         }
         let message =

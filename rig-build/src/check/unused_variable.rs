@@ -1,5 +1,7 @@
 //! C5: a variable that no template uses is a warning.
 
+use std::collections::HashSet;
+
 use crate::diagnostic::{Diagnostic, Sink};
 use crate::ir::Route;
 use crate::template::is_name;
@@ -9,14 +11,14 @@ pub(super) fn check(route: &Route, sink: &mut Sink) {
     let Some(prompt) = route.prompt.as_ref().filter(|_| route.templates_complete()) else {
         return;
     };
-    let used: Vec<_> = route
+    let used: HashSet<_> = route
         .templates()
         .flat_map(|template| template.variables())
-        .map(|name| &name.value)
+        .map(|name| name.value.as_str())
         .collect();
     for variable in &prompt.variables.value {
         let name = &variable.name;
-        if used.contains(&&name.value) || !is_name(&name.value) {
+        if used.contains(name.value.as_str()) || !is_name(&name.value) {
             continue;
         }
         let message = format!(

@@ -1,5 +1,7 @@
 //! C3: a variant narrows; it brings no candidate of its own.
 
+use std::collections::HashSet;
+
 use crate::diagnostic::{Diagnostic, Sink};
 use crate::fields::{listed, nearest};
 use crate::ir::{Candidate, Route};
@@ -9,12 +11,13 @@ pub(super) fn check(route: &Route, sink: &mut Sink) {
         return;
     };
     let keys: Vec<_> = candidates.value.iter().filter_map(Candidate::key).collect();
+    let known: HashSet<_> = keys.iter().map(String::as_str).collect();
     let lists = route
         .variants
         .iter()
         .filter_map(|variant| variant.candidates.as_ref());
     for candidate in lists.flat_map(|list| &list.value) {
-        let Some(key) = candidate.key().filter(|key| !keys.contains(key)) else {
+        let Some(key) = candidate.key().filter(|key| !known.contains(key.as_str())) else {
             continue;
         };
         let message = format!("the variant's candidate `{key}` is no candidate of the route");

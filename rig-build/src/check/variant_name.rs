@@ -1,5 +1,7 @@
 //! C3: a variant's name is its own, not reserved, and can be told apart in Rust.
 
+use std::collections::HashMap;
+
 use crate::diagnostic::{Diagnostic, Sink};
 use crate::ir::Route;
 use crate::names::pascal;
@@ -13,7 +15,8 @@ pub(super) fn check(route: &Route, sink: &mut Sink) {
         .iter()
         .filter_map(|variant| variant.name.as_ref())
         .collect();
-    for (index, name) in names.iter().enumerate() {
+    let mut seen = HashMap::new();
+    for name in names {
         if name.value == RESERVED {
             let message = "the variant name `default` is reserved for the route itself";
             sink.push(
@@ -22,9 +25,9 @@ pub(super) fn check(route: &Route, sink: &mut Sink) {
                     .help("give the variant another name"),
             );
         }
-        let same =
-            |other: &&&crate::source::Spanned<String>| pascal(&other.value) == pascal(&name.value);
-        let Some(first) = names[..index].iter().find(same) else {
+        let rust = pascal(&name.value);
+        let Some(first) = seen.get(&rust).copied() else {
+            seen.insert(rust, name);
             continue;
         };
         let message = match first.value == name.value {

@@ -3,9 +3,9 @@
 //! Every file that a `$ref` names is read and put under the root's `$defs`, and the references are rewritten
 //! to point there. Nothing is fetched from a network.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
-use super::{pointer_part, read, resolve};
+use super::{Targets, pointer_part, read};
 use crate::diagnostic::{Diagnostic, Sink};
 use crate::files::Files;
 use crate::names::Taken;
@@ -72,7 +72,7 @@ pub(crate) fn bundle(mut root: Node, files: &mut Files, sink: &mut Sink) -> Opti
             }
         }
     }
-    dangling(&root, &root, sink);
+    dangling(&root, &Known::new(&root), sink);
     Some(root)
 }
 
@@ -139,8 +139,52 @@ impl Bundler<'_> {
     }
 }
 
+/// What a reference of a schema can point at.
+struct Known<'a> {
+    targets: Targets<'a>,
+    ids: HashSet<&'a str>,
+    anchors: HashSet<&'a str>,
+}
+
+impl<'a> Known<'a> {
+    fn new(root: &'a Node) -> Self {
+        let mut known = Self {
+            targets: Targets::new(root),
+            ids: HashSet::new(),
+            anchors: HashSet::new(),
+        };
+        known.collect(root);
+        known
+    }
+
+    fn collect(&mut self, node: &'a Node) {
+        for entry in node.entries() {
+            if let Some(value) = entry.value.as_str() {
+                // Draft-07 writes anchors as `"$id": "#name"`.
+                let value = value.trim_start_matches('#');
+                match entry.key.as_str() {
+                    "$id" => drop(self.ids.insert(value)),
+                    "$anchor" | "$dynamicAnchor" => drop(self.anchors.insert(value)),
+                    _ => {}
+                }
+            }
+            self.collect(&entry.value);
+        }
+        node.items().iter().for_each(|item| self.collect(item));
+    }
+
+    fn has(&self, text: &str) -> bool {
+        match text.strip_prefix('#') {
+            Some(name) if !name.is_empty() && !name.starts_with('/') => {
+                self.anchors.contains(name) || self.ids.contains(name)
+            }
+            _ => self.targets.resolve(text).is_some() || self.ids.contains(text),
+        }
+    }
+}
+
 /// Reports references that point at nothing.
-fn dangling(node: &Node, root: &Node, sink: &mut Sink) {
+fn dangling(node: &Node, known: &Known<'_>, sink: &mut Sink) {
     for entry in node.entries() {
         if DATA.contains(&entry.key.as_str()) {
             continue;
@@ -151,12 +195,7 @@ fn dangling(node: &Node, root: &Node, sink: &mut Sink) {
                 if !text.starts_with('#') && !text.contains(':') {
                     continue;
                 }
-                let plain_name = text.starts_with('#') && !text.starts_with("#/") && text.len() > 1;
-                let found = match plain_name {
-                    true => has_keyword(root, &["$anchor", "$dynamicAnchor", "$id"], &text[1..]),
-                    false => resolve(root, text).is_some() || has_keyword(root, &["$id"], text),
-                };
-                if !found {
+                if !known.has(text) {
                     let message = format!("`$ref` points at `{text}`, which is not there");
                     let help = match text.contains("://") {
                         true => {
@@ -173,27 +212,10 @@ fn dangling(node: &Node, root: &Node, sink: &mut Sink) {
                     );
                 }
             }
-            _ => dangling(&entry.value, root, sink),
+            _ => dangling(&entry.value, known, sink),
         }
     }
     node.items()
         .iter()
-        .for_each(|item| dangling(item, root, sink));
-}
-
-/// Returns whether one of the keywords has this value anywhere; draft-07 writes anchors as `"$id": "#name"`.
-fn has_keyword(node: &Node, keywords: &[&str], wanted: &str) -> bool {
-    let here = node.entries().iter().any(|entry| {
-        let value = entry.value.as_str();
-        keywords.contains(&entry.key.as_str())
-            && value.is_some_and(|value| value.trim_start_matches('#') == wanted)
-    });
-    here || node
-        .entries()
-        .iter()
-        .any(|entry| has_keyword(&entry.value, keywords, wanted))
-        || node
-            .items()
-            .iter()
-            .any(|item| has_keyword(item, keywords, wanted))
+        .for_each(|item| dangling(item, known, sink));
 }

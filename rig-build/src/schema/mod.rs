@@ -9,6 +9,8 @@ pub(crate) mod native;
 pub(crate) mod types;
 mod valid;
 
+use std::collections::HashMap;
+
 use crate::diagnostic::Sink;
 use crate::files::Files;
 use crate::json;
@@ -123,8 +125,7 @@ pub(crate) fn pointer_part(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
 }
 
-/// Returns what a local reference (`#`, `#/a/b`) points at.
-pub(crate) fn resolve<'a>(root: &'a Node, reference: &str) -> Option<&'a Node> {
+fn resolve<'a>(root: &'a Node, reference: &str) -> Option<&'a Node> {
     let pointer = reference.strip_prefix('#')?;
     let pointer = percent_decoded(pointer)?;
     if pointer.is_empty() {
@@ -140,6 +141,46 @@ pub(crate) fn resolve<'a>(root: &'a Node, reference: &str) -> Option<&'a Node> {
         };
     }
     Some(at)
+}
+
+/// The keywords under which a schema keeps others.
+const DEFINITIONS: [&str; 2] = ["$defs", "definitions"];
+
+/// What the references of a schema point at. Definitions by the thousand are found without a search each.
+pub(crate) struct Targets<'a> {
+    root: &'a Node,
+    definitions: HashMap<(&'static str, &'a str), &'a Node>,
+}
+
+impl<'a> Targets<'a> {
+    /// Returns the targets within a schema.
+    pub(crate) fn new(root: &'a Node) -> Self {
+        let mut definitions = HashMap::new();
+        for keyword in DEFINITIONS {
+            let entries = root.get(keyword).map(Node::entries).unwrap_or_default();
+            definitions.extend(
+                entries
+                    .iter()
+                    .map(|entry| ((keyword, entry.key.as_str()), &entry.value)),
+            );
+        }
+        Self { root, definitions }
+    }
+
+    /// Returns what a local reference (`#`, `#/a/b`) points at.
+    pub(crate) fn resolve(&self, reference: &str) -> Option<&'a Node> {
+        for keyword in DEFINITIONS {
+            let key = reference
+                .strip_prefix("#/")
+                .and_then(|rest| rest.strip_prefix(keyword));
+            let key = key.and_then(|rest| rest.strip_prefix('/'));
+            // A key with one of these stands otherwise in a reference than in the file.
+            if let Some(key) = key.filter(|key| !key.contains(['/', '~', '%'])) {
+                return self.definitions.get(&(keyword, key)).copied();
+            }
+        }
+        resolve(self.root, reference)
+    }
 }
 
 fn percent_decoded(text: &str) -> Option<String> {

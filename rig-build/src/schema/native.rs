@@ -2,11 +2,11 @@
 //!
 //! Source of the rules: the providers' public documentation of structured output, as of August 2026.
 
-use std::collections::BTreeSet;
+use std::collections::{HashMap, HashSet};
 
 use rig_spec::NativeSchema;
 
-use super::{children, resolve};
+use super::{Targets, children};
 use crate::node::{Kind, Node};
 use crate::source::Span;
 
@@ -39,9 +39,7 @@ pub(crate) fn obstacle(kind: NativeSchema, root: &Node) -> Option<Obstacle> {
     if root.get("anyOf").or(root.get("oneOf")).is_some() {
         return at("its root may not be a choice");
     }
-    if kind == NativeSchema::Anthropic
-        && is_recursive(root, root, &mut Vec::new(), &mut BTreeSet::new())
-    {
+    if kind == NativeSchema::Anthropic && is_recursive(root) {
         return at("it may not be recursive");
     }
     walk(kind, root, "", 0)
@@ -80,16 +78,13 @@ fn walk(kind: NativeSchema, node: &Node, pointer: &str, depth: usize) -> Option<
             );
         }
         let required = node.get("required").map(Node::items).unwrap_or_default();
+        let required: HashSet<_> = required.iter().filter_map(Node::as_str).collect();
         let mut properties = node
             .get("properties")
             .map(Node::entries)
             .unwrap_or_default()
             .iter();
-        let optional = properties.find(|property| {
-            !required
-                .iter()
-                .any(|name| name.as_str() == Some(property.key.as_str()))
-        });
+        let optional = properties.find(|property| !required.contains(property.key.as_str()));
         if let Some(property) = optional
             && kind == NativeSchema::OpenAiStrict
         {
@@ -150,34 +145,43 @@ fn refuses(kind: NativeSchema, keyword: &str, value: &Node) -> bool {
     }
 }
 
-/// Returns whether a reference leads back to a schema that contains it. `clean` are those that are known not to.
-fn is_recursive(
-    node: &Node,
-    root: &Node,
-    above: &mut Vec<Span>,
-    clean: &mut BTreeSet<Span>,
-) -> bool {
-    if clean.contains(&node.span) {
-        return false;
-    }
-    if above.contains(&node.span) {
-        return true;
-    }
-    above.push(node.span);
-    let target = node
-        .get("$ref")
-        .and_then(Node::as_str)
-        .and_then(|text| resolve(root, text));
+/// Returns whether a reference leads back to a schema that contains it. Without recursion: a chain of references
+/// may be as long as the file.
+fn is_recursive(root: &Node) -> bool {
+    let targets = Targets::new(root);
     let is_definition = |part: &str| part.starts_with("/$defs") || part.starts_with("/definitions");
-    let below = children(node)
-        .into_iter()
-        .filter(|(part, _)| !is_definition(part))
-        .map(|(_, child)| child);
-    let found = target
-        .into_iter()
-        .chain(below)
-        .any(|child| is_recursive(child, root, above, clean));
-    above.pop();
-    clean.insert(node.span);
-    found
+    // Whether a schema is still being looked through, or is known to lead back to none that contains it.
+    let mut open: HashMap<Span, bool> = HashMap::new();
+    let mut next = vec![Step::Into(root)];
+    while let Some(step) = next.pop() {
+        let node = match step {
+            Step::OutOf(span) => {
+                open.insert(span, false);
+                continue;
+            }
+            Step::Into(node) => node,
+        };
+        match open.insert(node.span, true) {
+            Some(true) => return true,
+            Some(false) => {
+                open.insert(node.span, false);
+                continue;
+            }
+            None => next.push(Step::OutOf(node.span)),
+        }
+        let target = node.get("$ref").and_then(Node::as_str);
+        let target = target.and_then(|text| targets.resolve(text));
+        let below = children(node)
+            .into_iter()
+            .filter(|(part, _)| !is_definition(part))
+            .map(|(_, child)| child);
+        next.extend(target.into_iter().chain(below).map(Step::Into));
+    }
+    false
+}
+
+/// What is still to be done in `is_recursive`.
+enum Step<'a> {
+    Into(&'a Node),
+    OutOf(Span),
 }

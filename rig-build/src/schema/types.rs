@@ -83,7 +83,7 @@ pub(crate) struct Variant<T> {
 }
 
 /// A value of an enum of several kinds.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Scalar {
     String(String),
     Integer(i64),

@@ -2,6 +2,8 @@
 //!
 //! Checks the values of the keywords that the two drafts define. Unknown keywords are left alone.
 
+use std::collections::HashSet;
+
 use crate::diagnostic::{Diagnostic, Sink};
 use crate::fields::unknown;
 use crate::node::{Kind, Node};
@@ -134,13 +136,9 @@ fn keyword(key: &str, shape: Shape, value: &Node, pointer: &str, sink: &mut Sink
         (Shape::Values, Kind::List(items)) if !items.is_empty() => {}
         (Shape::Values, _) => wrong("a list of values that is not empty"),
         (Shape::Names, Kind::List(items)) => {
-            let all_text = items.iter().all(|item| item.as_str().is_some());
-            let unique = items.iter().enumerate().all(|(n, item)| {
-                items[..n]
-                    .iter()
-                    .all(|earlier| earlier.as_str() != item.as_str())
-            });
-            if !all_text || !unique {
+            let mut seen = HashSet::new();
+            let mut texts = items.iter().map(Node::as_str);
+            if !texts.all(|text| text.is_some_and(|text| seen.insert(text))) {
                 wrong("a list of different strings");
             }
         }

@@ -1,18 +1,18 @@
 //! How are the types read out of a schema?
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use super::{Def, Field, Rest, Scalar, Shape, Ty, Types, Variant, swap};
 use crate::diagnostic::{Diagnostic, Sink};
 use crate::names::{Taken, pascal, snake};
 use crate::node::{Entry, Kind, Node};
-use crate::schema::{pointer_part, resolve};
+use crate::schema::{Targets, pointer_part};
 use crate::source::Span;
 
 /// Reads the types of a schema whose root type has this name. `taken` are names that the module has already.
 pub(crate) fn read(root: &Node, name: &str, taken: Taken, sink: &mut Sink) -> Types {
     let mut reader = Reader {
-        root,
+        targets: Targets::new(root),
         defs: Vec::new(),
         taken,
         known: BTreeMap::new(),
@@ -43,7 +43,7 @@ pub(crate) fn read(root: &Node, name: &str, taken: Taken, sink: &mut Sink) -> Ty
 const MAX_DEPTH: usize = 128;
 
 struct Reader<'a> {
-    root: &'a Node,
+    targets: Targets<'a>,
     defs: Vec<Def>,
     taken: Taken,
     known: BTreeMap<Span, Ty>,
@@ -95,7 +95,7 @@ impl Reader<'_> {
     }
 
     fn reference(&mut self, node: &Node, reference: &str, name: &str, pointer: &str) -> Ty {
-        let Some(target) = resolve(self.root, reference) else {
+        let Some(target) = self.targets.resolve(reference) else {
             return self.fallback(node, pointer, "a reference by anchor or `$id`");
         };
         let last = reference.rsplit('/').next().unwrap_or("");
@@ -214,13 +214,14 @@ impl Reader<'_> {
         let index = self.reserve(node, name);
         let name = self.defs[index].name.clone();
         let required = node.get("required").map(Node::items).unwrap_or_default();
+        let required: HashSet<_> = required.iter().filter_map(Node::as_str).collect();
         let mut taken = Taken::default();
         let mut fields = Vec::new();
         for property in properties {
             let key = property.key.as_str();
             let at = format!("{pointer}/properties/{}", pointer_part(key));
             let ty = self.named(&property.value, &format!("{name}{}", pascal(key)), &at);
-            let required = required.iter().any(|item| item.as_str() == Some(key));
+            let required = required.contains(key);
             let docs = docs(&property.value);
             fields.push(Field {
                 name: taken.take(snake(key)),
@@ -255,9 +256,10 @@ impl Reader<'_> {
 
     fn values(&mut self, node: &Node, values: &[Node], name: &str, pointer: &str) -> Ty {
         let mut scalars: Vec<Scalar> = Vec::new();
+        let mut seen = HashSet::new();
         for value in values {
             match scalar(value) {
-                Some(value) if scalars.contains(&value) => {}
+                Some(value) if !seen.insert(value.clone()) => {}
                 Some(value) => scalars.push(value),
                 None => {
                     return self.fallback(
