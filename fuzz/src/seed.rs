@@ -1,0 +1,65 @@
+//! Which inputs does fuzzing start from? One for each golden case of `rig-build`, in `target/corpus`.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What a case expects is no input.
+const EXPECTED: [&str; 2] = ["stderr.txt", "expanded.rs"];
+
+/// Files that the cases of `reject` share.
+const SHARED: &str = "_base";
+
+fn main() -> io::Result<()> {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let corpus = here.join("target/corpus");
+    fs::create_dir_all(&corpus)?;
+    let mut count = 0;
+    for kind in ["accept", "reject"] {
+        let cases = here.join("../rig-build/tests").join(kind);
+        for case in entries(&cases)? {
+            let mut files = Vec::new();
+            read(&case, &case, &mut files)?;
+            if kind == "reject" {
+                read(&cases, &cases.join(SHARED), &mut files)?;
+            }
+            let name = case.file_name().unwrap_or_default().to_string_lossy();
+            fs::write(
+                corpus.join(format!("{kind}-{name}")),
+                rig_fuzz::join(&files),
+            )?;
+            count += 1;
+        }
+    }
+    println!("{count} inputs in {}", corpus.display());
+    Ok(())
+}
+
+fn read(root: &Path, folder: &Path, files: &mut Vec<(String, Vec<u8>)>) -> io::Result<()> {
+    for path in entries(folder)? {
+        let name = path.strip_prefix(root).unwrap_or(&path).to_string_lossy();
+        if path.is_dir() {
+            read(root, &path, files)?;
+        } else if !EXPECTED.contains(&name.as_ref()) {
+            files.push((name.replace('\\', "/"), within(fs::read(&path)?)));
+        }
+    }
+    Ok(())
+}
+
+/// The files that cases share lie within the directory of each.
+fn within(bytes: Vec<u8>) -> Vec<u8> {
+    match String::from_utf8(bytes) {
+        Ok(text) => text
+            .replace(&format!("../{SHARED}/"), &format!("{SHARED}/"))
+            .into_bytes(),
+        Err(error) => error.into_bytes(),
+    }
+}
+
+fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path()));
+    let mut paths = entries.collect::<io::Result<Vec<_>>>()?;
+    paths.sort();
+    Ok(paths)
+}
