@@ -6,10 +6,14 @@
 #[cfg(test)]
 mod editor;
 mod policy;
+mod prompt;
 mod routing;
 
 pub(crate) use policy::{Backoff, Json, Policy};
+pub(crate) use prompt::{Prompt, Variable, VariableKind};
 pub(crate) use routing::{Limits, Prefer, Require, Routing};
+
+use rig_spec::Cache;
 
 use policy::JSON_WORDS;
 
@@ -30,6 +34,11 @@ pub(crate) struct Route {
     pub(crate) repair: Option<Repair>,
     pub(crate) routing: Routing,
     pub(crate) limits: Limits,
+    pub(crate) capture: Option<Spanned<bool>>,
+    pub(crate) cache: Option<Spanned<Cache>>,
+    pub(crate) grounding: Option<Grounding>,
+    /// The tool files, relative to the route file.
+    pub(crate) tools: Vec<Spanned<String>>,
     pub(crate) variants: Vec<Variant>,
 }
 
@@ -51,29 +60,12 @@ pub(crate) struct Candidate {
     pub(crate) trial: Option<Spanned<bool>>,
 }
 
-/// The prompt.
+/// The search that the prompt is grounded on.
 #[derive(Debug)]
-pub(crate) struct Prompt {
-    pub(crate) system: Option<Spanned<String>>,
-    pub(crate) variables: Spanned<Vec<Variable>>,
-}
-
-/// One declared input variable.
-#[derive(Debug)]
-pub(crate) struct Variable {
-    pub(crate) name: Spanned<String>,
-    pub(crate) kind: VariableKind,
-    pub(crate) optional: bool,
-}
-
-/// The type of an input variable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum VariableKind {
-    String,
-    Json,
-    Integer,
-    Number,
-    Boolean,
+pub(crate) struct Grounding {
+    pub(crate) span: Span,
+    /// A template, as a value of the route.
+    pub(crate) query: Option<Spanned<String>>,
 }
 
 /// The repair rung.
@@ -91,6 +83,7 @@ pub(crate) struct Variant {
     pub(crate) json: Option<Spanned<Json>>,
     pub(crate) prompt_override: Option<Spanned<String>>,
     pub(crate) prompt_append: Option<Spanned<String>>,
+    pub(crate) scaffold: Option<Spanned<String>>,
     pub(crate) repair: Option<Repair>,
 }
 
@@ -110,24 +103,24 @@ const ROUTE: Keys = Keys {
         "max_price_usd_per_mtok",
         "limits",
         "capture",
+        "cache",
+        "grounding",
+        "tools",
         "variants",
     ],
-    later: &["cache", "grounding", "tools"],
 };
 const CANDIDATE: Keys = Keys {
     what: "a candidate",
     known: &["provider", "model", "trial"],
-    later: &[],
 };
-const PROMPT: Keys = Keys {
-    what: "the prompt",
-    known: &["system", "variables"],
-    later: &[],
+const CACHE_WORDS: [(&str, Cache); 2] = [("off", Cache::Off), ("auto", Cache::Auto)];
+const GROUNDING: Keys = Keys {
+    what: "`grounding`",
+    known: &["query"],
 };
 const REPAIR: Keys = Keys {
     what: "`repair`",
     known: &["max_repairs", "repair_model"],
-    later: &[],
 };
 const VARIANT: Keys = Keys {
     what: "a variant",
@@ -137,40 +130,32 @@ const VARIANT: Keys = Keys {
         "json",
         "prompt_override",
         "prompt_append",
+        "scaffold",
         "repair",
     ],
-    later: &["scaffold"],
 };
-const KIND_WORDS: [(&str, VariableKind); 5] = [
-    ("string", VariableKind::String),
-    ("json", VariableKind::Json),
-    ("integer", VariableKind::Integer),
-    ("number", VariableKind::Number),
-    ("boolean", VariableKind::Boolean),
-];
-
 /// Reads a route file's tree.
 pub(crate) fn route(node: &Node, sink: &mut Sink) -> Option<Route> {
     let fields = Fields::open(node, &ROUTE, sink)?;
     let name = fields
-        .need("route", "my-task", sink)
+        .need("route", "route: my-task", sink)
         .and_then(|node| string("`route`", node, sink));
     let version = fields
-        .need("version", "1", sink)
+        .need("version", "version: 1", sink)
         .and_then(|node| integer("`version`", node, sink));
     let schema = fields
-        .need("schema", "./schemas/answer.schema.json", sink)
+        .need("schema", "schema: ./schemas/answer.schema.json", sink)
         .and_then(|node| schema_ref(node, sink));
     let candidates = fields
         .need(
             "candidates",
-            "[{ provider: openai, model: gpt-5.4-mini }]",
+            "candidates: [{ provider: openai, model: gpt-5.4-mini }]",
             sink,
         )
         .and_then(|node| candidates(node, sink));
     let prompt = fields
-        .need("prompt", "{ system: ./prompts/my-task.md }", sink)
-        .and_then(|node| prompt(node, sink));
+        .need("prompt", "prompt: { system: ./prompts/my-task.md }", sink)
+        .and_then(|node| prompt::prompt(node, sink));
     let policy = fields
         .get("policy")
         .map(|node| policy::policy(node, sink))
@@ -181,7 +166,22 @@ pub(crate) fn route(node: &Node, sink: &mut Sink) -> Option<Route> {
         .get("limits")
         .map(|node| routing::limits(node, sink))
         .unwrap_or_default();
-    capture(fields.get("capture"), sink);
+    let capture = fields
+        .get("capture")
+        .and_then(|node| boolean("`capture`", node, sink));
+    let cache = fields
+        .get("cache")
+        .and_then(|node| word("`cache`", node, &CACHE_WORDS, sink));
+    let grounding = fields
+        .get("grounding")
+        .and_then(|node| grounding(node, sink));
+    let tools = fields
+        .get("tools")
+        .and_then(|node| list("`tools`", node, sink))
+        .unwrap_or_default()
+        .iter()
+        .filter_map(|node| string("a tool file", node, sink))
+        .collect();
     let variants = fields
         .get("variants")
         .and_then(|node| list("`variants`", node, sink))
@@ -199,6 +199,10 @@ pub(crate) fn route(node: &Node, sink: &mut Sink) -> Option<Route> {
         repair,
         routing,
         limits,
+        capture,
+        cache,
+        grounding,
+        tools,
         variants,
     })
 }
@@ -222,10 +226,10 @@ fn candidates(node: &Node, sink: &mut Sink) -> Option<Spanned<Vec<Candidate>>> {
 fn candidate(node: &Node, sink: &mut Sink) -> Option<Candidate> {
     let fields = Fields::open(node, &CANDIDATE, sink)?;
     let provider = fields
-        .need("provider", "openai", sink)
+        .need("provider", "provider: openai", sink)
         .and_then(|node| string("`provider`", node, sink));
     let model = fields
-        .need("model", "gpt-5.4-mini", sink)
+        .need("model", "model: gpt-5.4-mini", sink)
         .and_then(|node| string("`model`", node, sink));
     let trial = fields
         .get("trial")
@@ -238,85 +242,26 @@ fn candidate(node: &Node, sink: &mut Sink) -> Option<Candidate> {
     })
 }
 
-fn prompt(node: &Node, sink: &mut Sink) -> Option<Prompt> {
-    let fields = Fields::open(node, &PROMPT, sink)?;
-    let system = fields
-        .need("system", "./prompts/my-task.md", sink)
-        .and_then(|node| string("`prompt.system`", node, sink));
-    let variables = match fields.get("variables") {
-        Some(node) => Spanned::new(variables(node, sink), node.span),
-        None => Spanned::new(Vec::new(), node.span),
-    };
-    Some(Prompt { system, variables })
-}
-
-/// Reads `[a, b]` (strings) or `{ a: string, b: json? }`.
-fn variables(node: &Node, sink: &mut Sink) -> Vec<Variable> {
-    if let Kind::Map(entries) = &node.kind {
-        let typed = entries.iter().map(|entry| {
-            let name = Spanned::new(entry.key.clone(), entry.key_span);
-            // A variable of an unknown type is declared all the same, so that its uses are not reported too.
-            let (kind, optional) =
-                variable_kind(&entry.value, sink).unwrap_or((VariableKind::String, false));
-            Variable {
-                name,
-                kind,
-                optional,
-            }
-        });
-        return typed.collect();
-    }
-    let items = list("`prompt.variables`", node, sink).unwrap_or_default();
-    let names = items
-        .iter()
-        .filter_map(|node| string("a variable's name", node, sink));
-    names
-        .map(|name| Variable {
-            name,
-            kind: VariableKind::String,
-            optional: false,
-        })
-        .collect()
-}
-
-fn variable_kind(node: &Node, sink: &mut Sink) -> Option<(VariableKind, bool)> {
-    let optional = node.as_str().is_some_and(|text| text.ends_with('?'));
-    let plain = match node.as_str() {
-        Some(text) => Node {
-            span: node.span,
-            kind: Kind::String(text.trim_end_matches('?').to_owned()),
-        },
-        None => node.clone(),
-    };
-    let kind = word("a variable's type", &plain, &KIND_WORDS, sink)?;
-    Some((kind.value, optional))
+fn grounding(node: &Node, sink: &mut Sink) -> Option<Grounding> {
+    let fields = Fields::open(node, &GROUNDING, sink)?;
+    let query = fields
+        .need("query", "query: \"{{topic}} news\"", sink)
+        .and_then(|node| string("`grounding.query`", node, sink));
+    Some(Grounding {
+        span: node.span,
+        query,
+    })
 }
 
 fn repair(node: &Node, sink: &mut Sink) -> Option<Repair> {
     let fields = Fields::open(node, &REPAIR, sink)?;
     let max_repairs = fields
-        .need("max_repairs", "1", sink)
+        .need("max_repairs", "max_repairs: 1", sink)
         .and_then(|node| integer("`max_repairs`", node, sink));
     let model = fields
         .get("repair_model")
         .and_then(|node| string("`repair_model`", node, sink));
     Some(Repair { max_repairs, model })
-}
-
-/// `capture: false` is the default and reads well; `true` would promise what is not there yet.
-fn capture(node: Option<&Node>, sink: &mut Sink) {
-    let Some(value) = node.and_then(|node| boolean("`capture`", node, sink)) else {
-        return;
-    };
-    if value.value {
-        let message = "`capture: true` is not supported by this version of modelrig";
-        let help = "remove the key; nothing would be captured";
-        sink.push(
-            crate::diagnostic::Diagnostic::error("unsupported-key", message)
-                .at(value.span)
-                .help(help),
-        );
-    }
 }
 
 fn variant(node: &Node, sink: &mut Sink) -> Option<Variant> {
@@ -326,7 +271,7 @@ fn variant(node: &Node, sink: &mut Sink) -> Option<Variant> {
     };
     Some(Variant {
         name: fields
-            .need("name", "cheap", sink)
+            .need("name", "name: cheap", sink)
             .and_then(|node| string("`name`", node, sink)),
         candidates: fields
             .get("candidates")
@@ -336,6 +281,7 @@ fn variant(node: &Node, sink: &mut Sink) -> Option<Variant> {
             .and_then(|node| word("`json`", node, &JSON_WORDS, sink)),
         prompt_override: text("prompt_override", "`prompt_override`", sink),
         prompt_append: text("prompt_append", "`prompt_append`", sink),
+        scaffold: text("scaffold", "`scaffold`", sink),
         repair: fields.get("repair").and_then(|node| repair(node, sink)),
     })
 }

@@ -3,6 +3,8 @@
 //! One row a code, in the order in which a route is read. `docs/checks.md` is printed from it, with the golden cases
 //! as examples; a test compares the two.
 
+// tidy: longer than 400 lines because it is one table.
+
 /// What there is to say about a code.
 #[derive(Debug)]
 pub struct Code {
@@ -82,13 +84,6 @@ pub const CODES: &[Code] = &[
         "A map has a key that does not belong there.",
         "A misspelt key would be a setting that nobody makes.",
         "Write the key that was meant.",
-    ),
-    row(
-        "unsupported-key",
-        "error",
-        "The key belongs to the format, but this version does not act on it.",
-        "A setting that does nothing is a promise that is not kept.",
-        "Remove the key.",
     ),
     row(
         "missing-key",
@@ -247,7 +242,7 @@ pub const CODES: &[Code] = &[
     row(
         "pointless-policy",
         "warning",
-        "A budget that cannot be used, or waits that are longer than asking all other candidates.",
+        "A budget that cannot be used, waits that are longer than asking all other candidates, a time that another one ends before, a deadline that the first candidate can use up, a cache that no call can hit.",
         "The route promises something that its ladder never does.",
         "Write what the message proposes.",
     ),
@@ -278,6 +273,27 @@ pub const CODES: &[Code] = &[
         "A variant has both `prompt_override` and `prompt_append`.",
         "A prompt is either replaced or added to.",
         "Keep one of the two.",
+    ),
+    row(
+        "scaffold",
+        "error",
+        "A scaffold holds `{{prompt}}` not at all, more than once, or within a block.",
+        "A scaffold is what stands around the prompt of its route.",
+        "Write `{{prompt}}` once, where the prompt belongs, outside of `{{#if}}` and `{{#unless}}`.",
+    ),
+    row(
+        "tool",
+        "error",
+        "A tool has a name that some provider refuses, or the name of another tool, or its parameters are no object.",
+        "A model calls a tool by its name, and gives it an object of arguments.",
+        "Use `A-Z a-z 0-9 _ -`, at most 64 of them, once each; write `\"type\": \"object\"` for the parameters.",
+    ),
+    row(
+        "ungrounded-candidate",
+        "error",
+        "The route grounds its prompt, but a candidate cannot search and nobody may search for it.",
+        "An answer from that candidate would look grounded and be none.",
+        "Name a search provider under `search` in `rig.yaml`, or remove `grounding`.",
     ),
     row(
         "missing-file",
@@ -348,6 +364,13 @@ pub const CODES: &[Code] = &[
         "`rig.yaml` names a host that exists already.",
         "A route could not say which one it means.",
         "Give the host a name of its own.",
+    ),
+    row(
+        "duplicate-dimension",
+        "error",
+        "`rig.yaml` names a dimension twice.",
+        "One of the two would be ignored without a word.",
+        "Keep one of the two.",
     ),
     row(
         "provider-name",

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use crate::ast;
 use crate::check::{self, Checked, input_fields};
@@ -110,7 +111,7 @@ pub fn compile_dir(dir: &Path, shown: &str) -> Compilation {
         .help(format!("create a route file, e.g. `{shown}/my-task.yaml`"));
         sink.push(finding);
     }
-    let project = read_project(dir, shown, &mut files, &mut sink);
+    let project = Rc::new(read_project(dir, shown, &mut files, &mut sink));
     let mut read = Vec::new();
     for name in names {
         let mut own = Sink::default();
@@ -172,7 +173,7 @@ struct ReadRoute {
 fn read_route(
     path: &Path,
     shown: &str,
-    project: &Project,
+    project: &Rc<Project>,
     files: &mut Files,
     sink: &mut Sink,
 ) -> ReadRoute {

@@ -1,5 +1,7 @@
 //! How is a map with known keys read, so that every slip is reported and the rest is read on?
 
+use rig_spec::{Usd, UsdPerMtok};
+
 use crate::diagnostic::{Diagnostic, Sink};
 use crate::node::{Entry, Kind, Node};
 use crate::source::{Span, Spanned};
@@ -16,8 +18,6 @@ pub(crate) struct Keys {
     pub(crate) what: &'static str,
     /// Keys that are read.
     pub(crate) known: &'static [&'static str],
-    /// Keys of the route format that this version does not act on, and so refuses.
-    pub(crate) later: &'static [&'static str],
 }
 
 impl<'a> Fields<'a> {
@@ -34,17 +34,7 @@ impl<'a> Fields<'a> {
             if keys.known.contains(&key.as_str()) {
                 continue;
             }
-            if keys.later.contains(&key.as_str()) {
-                let message = format!("`{key}` is not supported by this version of modelrig");
-                let help = "remove the key; nothing would act on it";
-                sink.push(
-                    Diagnostic::error("unsupported-key", message)
-                        .at(*key_span)
-                        .help(help),
-                );
-                continue;
-            }
-            let help = match nearest(key, keys.known.iter().chain(keys.later).copied()) {
+            let help = match nearest(key, keys.known.iter().copied()) {
                 Some(name) => format!("did you mean `{name}`?"),
                 None => format!("the keys of {what} are {}", listed(keys.known)),
             };
@@ -63,7 +53,8 @@ impl<'a> Fields<'a> {
         self.node.get(key)
     }
 
-    /// Returns the value of a key that has to be there, and reports where it is not.
+    /// Returns the value of a key that has to be there, and reports where it is not. The example is in the file's own
+    /// format: `version: 1`.
     pub(crate) fn need(&self, key: &str, example: &str, sink: &mut Sink) -> Option<&'a Node> {
         let value = self.get(key);
         if value.is_none() {
@@ -74,7 +65,7 @@ impl<'a> Fields<'a> {
                 .entries()
                 .first()
                 .map_or(self.node.span, |entry| entry.key_span);
-            let help = format!("add `{key}: {example}`");
+            let help = format!("add `{example}`");
             sink.push(Diagnostic::error("missing-key", message).at(at).help(help));
         }
         value
@@ -165,6 +156,20 @@ pub(crate) fn number(what: &str, node: &Node, sink: &mut Sink) -> Option<Spanned
     None
 }
 
+/// Reads an amount in USD.
+pub(crate) fn usd(what: &str, node: &Node, sink: &mut Sink) -> Option<Spanned<Usd>> {
+    let text = match &node.kind {
+        Kind::Number(text) => text.as_str(),
+        _ => "",
+    };
+    if let Some(amount) = UsdPerMtok::from_decimal(text) {
+        return Some(Spanned::new(Usd::nanos(amount.as_nanos()), node.span));
+    }
+    let help = "write a decimal number with at most nine decimals, e.g. `0.50`";
+    sink.push(wrong_type(what, "an amount in USD", node).help(help));
+    None
+}
+
 /// Reads a duration such as `500ms`, `1s`, `10m` into milliseconds.
 pub(crate) fn duration_ms(what: &str, node: &Node, sink: &mut Sink) -> Option<Spanned<u64>> {
     let text = node.as_str().unwrap_or("");
@@ -206,19 +211,17 @@ pub(crate) fn word<T: Copy>(
     words: &[(&str, T)],
     sink: &mut Sink,
 ) -> Option<Spanned<T>> {
-    let text = string(what, node, sink)?;
-    if let Some((_, value)) = words.iter().find(|(name, _)| *name == text.value) {
-        return Some(Spanned::new(*value, text.span));
-    }
     let names: Vec<_> = words.iter().map(|(name, _)| *name).collect();
-    let message = format!("{what} cannot be `{}`", text.value);
-    sink.push(unknown(
-        "unknown-value",
-        message,
-        &text.value,
-        &names,
-        text.span,
-    ));
+    let Some(text) = node.as_str() else {
+        let help = format!("it can be {}", listed(&names));
+        sink.push(wrong_type(what, "a word", node).help(help));
+        return None;
+    };
+    if let Some((_, value)) = words.iter().find(|(name, _)| *name == text) {
+        return Some(Spanned::new(*value, node.span));
+    }
+    let message = format!("{what} cannot be `{text}`");
+    sink.push(unknown("unknown-value", message, text, &names, node.span));
     None
 }
 

@@ -5,14 +5,15 @@
 
 use std::rc::Rc;
 
-use rig_spec::{FailureClass, NativeSchema, Provider};
+use rig_spec::{Cache, FailureClass, NativeSchema, Provider};
 
 use crate::ast::{Backoff, Json, Limits, Policy, Routing, Variable};
 use crate::facts::Facts;
-use crate::project::Host;
+use crate::project::{Host, Project};
 use crate::schema::Schema;
 use crate::source::{Span, Spanned};
 use crate::template::Template;
+use crate::tool::Tool;
 
 /// A route, as meant.
 #[derive(Debug)]
@@ -28,7 +29,12 @@ pub(crate) struct Route {
     pub(crate) repair: Option<Repair>,
     pub(crate) routing: Routing,
     pub(crate) limits: Limits,
+    pub(crate) capture: bool,
+    pub(crate) cache: Option<Spanned<Cache>>,
+    pub(crate) grounding: Option<Grounding>,
+    pub(crate) tools: Vec<Tool>,
     pub(crate) variants: Vec<Variant>,
+    pub(crate) project: Rc<Project>,
 }
 
 /// What an answer has to be.
@@ -66,6 +72,13 @@ pub(crate) struct Prompt {
     pub(crate) variables: Spanned<Vec<Variable>>,
 }
 
+/// The search that the prompt is grounded on.
+#[derive(Debug)]
+pub(crate) struct Grounding {
+    pub(crate) span: Span,
+    pub(crate) query: Option<Template>,
+}
+
 /// The repair rung.
 #[derive(Debug)]
 pub(crate) struct Repair {
@@ -82,6 +95,7 @@ pub(crate) struct Variant {
     pub(crate) json: Option<Spanned<Json>>,
     pub(crate) prompt_override: Option<PromptChange>,
     pub(crate) prompt_append: Option<PromptChange>,
+    pub(crate) scaffold: Option<Scaffold>,
     pub(crate) repair: Option<Repair>,
 }
 
@@ -90,6 +104,13 @@ pub(crate) struct Variant {
 pub(crate) struct PromptChange {
     pub(crate) span: Span,
     pub(crate) template: Option<Template>,
+}
+
+/// What a variant writes around the prompt.
+#[derive(Debug)]
+pub(crate) struct Scaffold {
+    pub(crate) before: Option<Template>,
+    pub(crate) after: Option<Template>,
 }
 
 impl ProviderRef {
@@ -150,31 +171,45 @@ impl Route {
         }
     }
 
-    /// Returns every template that a call may render.
+    /// Returns whether there is something to search for, and someone who searches for candidates that cannot.
+    pub(crate) fn can_search(&self) -> bool {
+        self.grounding.is_some() && self.project.search.is_some()
+    }
+
+    /// Returns every template that a call may render into its prompt, as far as it could be read.
     pub(crate) fn templates(&self) -> impl Iterator<Item = &Template> {
-        let own = self
-            .prompt
-            .iter()
-            .filter_map(|prompt| prompt.template.as_ref());
-        let changes = self.variants.iter().flat_map(|variant| {
-            variant
-                .prompt_override
-                .iter()
-                .chain(&variant.prompt_append)
-                .filter_map(|change| change.template.as_ref())
-        });
-        own.chain(changes)
+        self.prompts().flatten()
+    }
+
+    /// Returns every template that a call may render, also for the search.
+    pub(crate) fn all_templates(&self) -> impl Iterator<Item = &Template> {
+        self.templates().chain(self.query().flatten())
     }
 
     /// Returns whether every template could be read.
     pub(crate) fn templates_complete(&self) -> bool {
-        let changes = self
-            .variants
+        self.prompt.is_some()
+            && self
+                .prompts()
+                .chain(self.query())
+                .all(|read| read.is_some())
+    }
+
+    fn prompts(&self) -> impl Iterator<Item = Option<&Template>> {
+        let own = self.prompt.iter().map(|prompt| prompt.template.as_ref());
+        let changes = self.variants.iter().flat_map(|variant| {
+            let changes = variant.prompt_override.iter().chain(&variant.prompt_append);
+            let scaffold = variant.scaffold.iter();
+            let around =
+                scaffold.flat_map(|around| [around.before.as_ref(), around.after.as_ref()]);
+            changes.map(|change| change.template.as_ref()).chain(around)
+        });
+        own.chain(changes)
+    }
+
+    fn query(&self) -> impl Iterator<Item = Option<&Template>> {
+        self.grounding
             .iter()
-            .flat_map(|variant| variant.prompt_override.iter().chain(&variant.prompt_append));
-        self.prompt
-            .as_ref()
-            .is_some_and(|prompt| prompt.template.is_some())
-            && changes.into_iter().all(|change| change.template.is_some())
+            .map(|grounding| grounding.query.as_ref())
     }
 }

@@ -33,6 +33,7 @@ mod schema;
 mod source;
 mod template;
 mod tokens;
+mod tool;
 mod worst;
 mod yaml;
 

@@ -3,6 +3,8 @@
 //! Providers, failure classes and files are looked up; a name that means nothing is reported, with the name
 //! that was probably meant.
 
+use std::rc::Rc;
+
 use rig_spec::{FailureClass, PROVIDERS, Tier};
 
 use crate::ast;
@@ -10,11 +12,15 @@ use crate::diagnostic::{Diagnostic, Sink};
 use crate::facts::{Facts, facts};
 use crate::fields::unknown;
 use crate::files::Files;
-use crate::ir::{Answer, Candidate, Prompt, PromptChange, ProviderRef, Repair, Route, Variant};
+use crate::ir::{
+    Answer, Candidate, Grounding, Prompt, PromptChange, ProviderRef, Repair, Route, Scaffold,
+    Variant,
+};
 use crate::project::Project;
 use crate::schema;
 use crate::source::Spanned;
-use crate::template::{self, Template};
+use crate::template::{self, Segment, Template};
+use crate::tool;
 
 /// Built-in providers whose dialect this version does not speak.
 const LATER: [&str; 1] = ["gemini"];
@@ -22,7 +28,7 @@ const LATER: [&str; 1] = ["gemini"];
 /// Lowers a route as written to a route as meant.
 pub(crate) fn lower(
     route: ast::Route,
-    project: &Project,
+    project: &Rc<Project>,
     files: &mut Files,
     sink: &mut Sink,
 ) -> Route {
@@ -68,6 +74,20 @@ pub(crate) fn lower(
         repair: route.repair.map(repair),
         routing: route.routing,
         limits: route.limits,
+        capture: route.capture.is_some_and(|capture| capture.value),
+        cache: route.cache,
+        grounding: route.grounding.map(|grounding| Grounding {
+            span: grounding.span,
+            query: grounding
+                .query
+                .and_then(|query| whole(sink, |sink| template::parse_value(&query, sink))),
+        }),
+        tools: route
+            .tools
+            .iter()
+            .filter_map(|name| tool::load(name, files, sink))
+            .collect(),
+        project: project.clone(),
         variants: route
             .variants
             .into_iter()
@@ -89,7 +109,7 @@ fn lower_variant(
     files: &mut Files,
     sink: &mut Sink,
 ) -> Variant {
-    let mut change = |name: Option<Spanned<String>>, sink: &mut Sink| {
+    let change = |name: Option<Spanned<String>>, files: &mut Files, sink: &mut Sink| {
         name.map(|name| PromptChange {
             span: name.span,
             template: read_template(&name, files, sink),
@@ -97,8 +117,9 @@ fn lower_variant(
     };
     Variant {
         name: variant.name,
-        prompt_override: change(variant.prompt_override, sink),
-        prompt_append: change(variant.prompt_append, sink),
+        prompt_override: change(variant.prompt_override, files, sink),
+        prompt_append: change(variant.prompt_append, files, sink),
+        scaffold: variant.scaffold.map(|name| scaffold(&name, files, sink)),
         candidates: variant.candidates.map(|list| candidates(list, known, sink)),
         json: variant.json,
         repair: variant.repair.map(repair),
@@ -115,13 +136,61 @@ fn repair(repair: ast::Repair) -> Repair {
 /// Returns the template, or `None` where the file or a part of it is broken.
 fn read_template(name: &Spanned<String>, files: &mut Files, sink: &mut Sink) -> Option<Template> {
     let source = files.read_named("prompt", name, sink)?;
+    whole(sink, |sink| template::parse(&files.sources, source, sink))
+}
+
+/// Reads what a variant writes around the prompt: a template that holds `{{prompt}}` once, outside of any block.
+fn scaffold(name: &Spanned<String>, files: &mut Files, sink: &mut Sink) -> Scaffold {
+    let broken = Scaffold {
+        before: None,
+        after: None,
+    };
+    let Some(mut template) = read_template(name, files, sink) else {
+        return broken;
+    };
+    let is_prompt = |name: &Spanned<String>| name.value == "prompt";
+    let uses: Vec<_> = template
+        .variables()
+        .into_iter()
+        .filter(|name| is_prompt(name))
+        .collect();
+    let at = template
+        .segments
+        .iter()
+        .position(|segment| matches!(segment, Segment::Variable(name) if is_prompt(name)));
+    let (message, place) = match (uses.as_slice(), at) {
+        ([_], Some(at)) => {
+            let after = Template {
+                segments: template.segments.split_off(at + 1),
+            };
+            template.segments.truncate(at);
+            return Scaffold {
+                before: Some(template),
+                after: Some(after),
+            };
+        }
+        ([], _) => ("the scaffold has no `{{prompt}}`", name.span),
+        ([only], None) => ("the scaffold's `{{prompt}}` stands in a block", only.span),
+        ([_, second, ..], _) => ("the scaffold has `{{prompt}}` twice", second.span),
+    };
+    let help = "write `{{prompt}}` once, where the prompt belongs, and outside of `{{#if}}` and `{{#unless}}`";
+    let finding = Diagnostic::error("scaffold", message).at(place).help(help);
+    sink.push(match place == name.span {
+        true => finding,
+        false => finding.also(name.span, "the scaffold of this variant"),
+    });
+    broken
+}
+
+/// Returns what was read, or `None` where reading it reported errors.
+fn whole<T>(sink: &mut Sink, read: impl FnOnce(&mut Sink) -> T) -> Option<T> {
     let mut own = Sink::default();
-    let template = template::parse(&files.sources, source, &mut own);
+    let read = read(&mut own);
     let broken = own.has_errors();
     own.into_findings()
         .into_iter()
         .for_each(|finding| sink.push(finding));
-    (!broken).then_some(template)
+    (!broken).then_some(read)
 }
 
 fn class_of(name: &Spanned<String>, sink: &mut Sink) -> Option<Spanned<FailureClass>> {
@@ -203,15 +272,6 @@ fn provider(name: &Spanned<String>, project: &Project, sink: &mut Sink) -> Optio
         );
         return None;
     }
-    let built_in = PROVIDERS.iter().map(|provider| provider.name);
-    let names: Vec<_> = built_in
-        .chain(project.providers.iter().map(|host| host.name.as_str()))
-        .collect();
-    let message = format!("there is no provider `{}`", name.value);
-    let mut finding = unknown("unknown-provider", message, &name.value, &names, name.span);
-    if let Some(help) = finding.help.as_mut().filter(|help| !help.ends_with('?')) {
-        *help += "; a host of your own is named under `providers` in `rig.yaml`";
-    }
-    sink.push(finding);
+    sink.push(project.unknown_provider(&name.value, name.span));
     None
 }

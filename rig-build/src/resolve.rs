@@ -5,8 +5,8 @@
 
 use rig_spec::Capability;
 
-use crate::ast::{Json, Prefer, Require, Routing};
-use crate::ir::Candidate;
+use crate::ast::{Json, Prefer, Require};
+use crate::ir::{Candidate, Route};
 
 /// The outcome of a resolution.
 pub(crate) struct Resolved<'a> {
@@ -17,22 +17,19 @@ pub(crate) struct Resolved<'a> {
 }
 
 /// Narrows and orders the candidates of a route or a variant.
-pub(crate) fn resolve<'a>(
-    candidates: &[&'a Candidate],
-    routing: &Routing,
-    json: Json,
-) -> Resolved<'a> {
+pub(crate) fn resolve<'a>(candidates: &[&'a Candidate], route: &Route, json: Json) -> Resolved<'a> {
     let mut resolved = Resolved {
         kept: Vec::new(),
         removed: Vec::new(),
     };
     for candidate in candidates {
-        match removed_by(candidate, routing, json) {
+        match removed_by(candidate, route, json) {
             Some(filter) => resolved.removed.push((candidate, filter)),
             None => resolved.kept.push(candidate),
         }
     }
-    if routing
+    if route
+        .routing
         .prefer
         .iter()
         .any(|prefer| prefer.value == Prefer::Cost)
@@ -47,7 +44,8 @@ pub(crate) fn resolve<'a>(
 }
 
 /// Returns the first filter, in the contract's order, that removes the candidate.
-fn removed_by(candidate: &Candidate, routing: &Routing, json: Json) -> Option<String> {
+fn removed_by(candidate: &Candidate, route: &Route, json: Json) -> Option<String> {
+    let routing = &route.routing;
     if candidate.trial {
         return Some("`trial: true`".to_owned());
     }
@@ -61,7 +59,7 @@ fn removed_by(candidate: &Candidate, routing: &Routing, json: Json) -> Option<St
     if let Some(missing) = routing
         .require
         .iter()
-        .find_map(|require| misses(candidate, require.value, json))
+        .find_map(|require| misses(candidate, require.value, route, json))
     {
         return Some(missing);
     }
@@ -79,7 +77,11 @@ fn removed_by(candidate: &Candidate, routing: &Routing, json: Json) -> Option<St
 }
 
 /// Returns what the candidate lacks for a requirement (R2).
-fn misses(candidate: &Candidate, require: Require, json: Json) -> Option<String> {
+fn misses(candidate: &Candidate, require: Require, route: &Route, json: Json) -> Option<String> {
+    // Who does not search by itself is told what the search provider found.
+    if require == Require::Grounded && route.can_search() {
+        return None;
+    }
     let flags: &[Capability] = match (require, json) {
         (Require::SchemaConformant, Json::Native) => &[Capability::StructuredNative],
         (Require::SchemaConformant, Json::JsonMode) => {
@@ -100,8 +102,13 @@ fn misses(candidate: &Candidate, require: Require, json: Json) -> Option<String>
         .map(|flag| format!("`{}`", flag.name()))
         .collect();
     let source = candidate.facts.source(flags[0]).described();
+    let instead = match require {
+        Require::Grounded if route.grounding.is_none() => ", and the route has no `grounding`",
+        Require::Grounded => ", and `rig.yaml` has no `search`",
+        _ => "",
+    };
     Some(format!(
-        "`require: {}`: no {} ({source})",
+        "`require: {}`: no {} ({source}){instead}",
         require.name(),
         named.join(" or ")
     ))

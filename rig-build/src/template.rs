@@ -3,6 +3,8 @@
 //! `{{variable}}`, `{{#if capability.X}}…{{/if}}`, `{{#unless capability.X}}…{{/unless}}`; conditionals do not
 //! nest. Any other brace is plain text.
 
+use std::ops::Range;
+
 use rig_spec::Capability;
 
 use crate::diagnostic::{Diagnostic, Sink};
@@ -47,7 +49,16 @@ impl Template {
 
 /// Reads a template file. What is wrong is reported, and reading goes on behind it.
 pub(crate) fn parse(sources: &Sources, source: SourceId, sink: &mut Sink) -> Template {
-    let text = sources.get(source).text.as_str();
+    let place = |range: Range<usize>| Span::new(source, range);
+    read(&sources.get(source).text, &place, sink)
+}
+
+/// Reads a template that is a value of a route. All that is found in it is found at the value.
+pub(crate) fn parse_value(value: &Spanned<String>, sink: &mut Sink) -> Template {
+    read(&value.value, &|_| value.span, sink)
+}
+
+fn read(text: &str, place: &dyn Fn(Range<usize>) -> Span, sink: &mut Sink) -> Template {
     let mut reader = Reader {
         sink,
         done: Vec::new(),
@@ -72,14 +83,14 @@ pub(crate) fn parse(sources: &Sources, source: SourceId, sink: &mut Sink) -> Tem
                 let found = text[open + 2..end].trim();
                 let message = format!("the tag `{{{{{found}` is not closed");
                 let help = format!("write `{{{{{found}}}}}`");
-                let at = Span::new(source, open..end);
+                let at = place(open..end);
                 reader
                     .sink
                     .push(Diagnostic::error("template-tag", message).at(at).help(help));
                 end
             }
             Tag::Closed(end) => {
-                reader.tag(text[open + 2..end - 2].trim(), Span::new(source, open..end));
+                reader.tag(text[open + 2..end - 2].trim(), place(open..end));
                 end
             }
         };

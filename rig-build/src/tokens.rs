@@ -123,10 +123,6 @@ pub(crate) fn at_most(text: &str, family: TokenizerFamily) -> u64 {
 ///
 /// The few hundred characters that grow beyond four bytes when they are normalised (ligatures, squared words) are
 /// left out: counted with the worst of them, 33 bytes, no text would ever fit.
-#[cfg_attr(
-    not(test),
-    expect(dead_code, reason = "no variable declares `max_chars` yet")
-)]
 pub(crate) fn at_most_of_chars(chars: u64, family: TokenizerFamily) -> u64 {
     let blank = u64::from(family.facts().normalises);
     chars.saturating_mul(4).saturating_add(blank)

@@ -3,9 +3,9 @@
 //! Contract C9: most attempts, longest wall clock, highest cost, from budgets, timeouts, backoffs, repair and prices.
 //! The arithmetic is exact: the ladder reaches the bound on attempts, and never exceeds any of the three.
 
-use rig_spec::{Backoff, FailureClass, Price, Usd};
+use rig_spec::{Backoff, Capability, FailureClass, Price, Usd};
 
-use crate::check::{Checked, Plan};
+use crate::check::{Checked, Plan, PlannedCandidate};
 use crate::facts::Facts;
 
 /// What one attempt at a candidate can cost at most.
@@ -21,6 +21,8 @@ pub(crate) struct Bound {
 /// The worst case of a plan, or of a route over all its plans.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Worst {
+    /// The variant whose plan it is.
+    pub(crate) variant: Option<String>,
     pub(crate) attempts: u64,
     pub(crate) wall_clock_ms: u64,
     pub(crate) cost: Usd,
@@ -62,22 +64,25 @@ impl Bound {
     }
 }
 
-/// Returns the worst case of a route: that of its own plan, or of a variant that is worse.
+/// Returns the worst case of a route: in each respect that of its own plan, or of a variant that is worse.
 pub(crate) fn of_route(route: &Checked) -> Worst {
-    let plans = std::iter::once(&route.plan).chain(route.variants.iter().map(|(_, plan)| plan));
-    plans.fold(Worst::default(), |worst, plan| {
-        let plan = of_plan(plan, route);
-        Worst {
-            attempts: worst.attempts.max(plan.attempts),
-            wall_clock_ms: worst.wall_clock_ms.max(plan.wall_clock_ms),
-            cost: worst.cost.max(plan.cost),
-            parts: if worst.parts.is_empty() {
-                plan.parts
-            } else {
-                worst.parts
-            },
-        }
+    let plans = of_plans(route);
+    plans.iter().fold(Worst::default(), |worst, plan| Worst {
+        attempts: worst.attempts.max(plan.attempts),
+        wall_clock_ms: worst.wall_clock_ms.max(plan.wall_clock_ms),
+        cost: worst.cost.max(plan.cost),
+        ..worst
     })
+}
+
+/// Returns the worst case of the route's own plan, then that of each variant.
+pub(crate) fn of_plans(route: &Checked) -> Vec<Worst> {
+    let own = of_plan(&route.plan, route);
+    let variants = route.variants.iter().map(|(name, plan)| Worst {
+        variant: Some(name.clone()),
+        ..of_plan(plan, route)
+    });
+    std::iter::once(own).chain(variants).collect()
 }
 
 fn of_plan(plan: &Plan, route: &Checked) -> Worst {
@@ -96,8 +101,23 @@ fn of_plan(plan: &Plan, route: &Checked) -> Worst {
     let waits: u64 = route.retries.iter().map(waits).sum();
     let wall_clock_ms = attempts * route.timeout_ms + waits;
     let mut worst = Worst::default();
+    // A search that fails takes the place of an attempt; one that succeeds is an attempt more, once a run.
+    let search = route
+        .grounding
+        .as_ref()
+        .and_then(|grounding| grounding.search.as_ref());
+    let searches =
+        |candidate: &PlannedCandidate| !candidate.capabilities.has(Capability::GroundedNative);
+    let search = search.filter(|_| plan.candidates.iter().any(searches));
+    if let Some(search) = search {
+        worst.add("search", 1, route.timeout_ms, search.cost);
+    }
     for candidate in &plan.candidates {
         let each = candidate.bound.cost(route.max_output_tokens);
+        let query = search
+            .filter(|_| searches(candidate))
+            .map(|search| search.cost);
+        let each = each.max(query.unwrap_or_default());
         let key = format!("{}/{}", candidate.provider.name(), candidate.model);
         worst.add(&key, attempts, wall_clock_ms, each);
     }
@@ -116,6 +136,13 @@ fn of_plan(plan: &Plan, route: &Checked) -> Worst {
             let each = model.bound.cost(route.max_output_tokens);
             worst.add("repair by the repair model", 1, route.timeout_ms, each);
         }
+    }
+    // L16: a run does not outlast its deadline.
+    if let Some(deadline) = route.deadline_ms.filter(|ms| *ms < worst.wall_clock_ms) {
+        worst.wall_clock_ms = deadline;
+        worst
+            .parts
+            .push(format!("the run ends after {}", clock(deadline)));
     }
     worst
 }

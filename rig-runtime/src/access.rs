@@ -136,6 +136,7 @@ mod tests {
         capabilities: OPENAI.capabilities,
         native_schema: OPENAI.native_schema,
         token_limit: OPENAI.token_limit,
+        cached_prefix: None,
         tiers: OPENAI.tiers,
     };
 

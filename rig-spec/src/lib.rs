@@ -20,6 +20,7 @@ pub use provider::{
 };
 pub use registry::{ModelFacts, Probe, model_facts};
 pub use route::{
-    Candidate, Enforcement, Plan, Policy, Repair, Route, Sampling, Schema, Tier, Variant,
+    Cache, Candidate, Dimension, Enforcement, Grounding, Plan, Policy, Project, Repair, Route,
+    Sampling, Schema, Search, Tier, Tool, Variant,
 };
 pub use template::{Segment, Template};

@@ -55,6 +55,9 @@ pub struct Provider {
     pub native_schema: NativeSchema,
     /// How the chat dialect names the output token limit.
     pub token_limit: TokenLimitKey,
+    /// The fewest tokens of a prompt's beginning that it caches, that of its most eager model; `None` where it does
+    /// not say.
+    pub cached_prefix: Option<u64>,
     /// The service tiers that can be asked for by name; another is not sent.
     pub tiers: &'static [Tier],
 }
@@ -73,6 +76,7 @@ pub static OPENAI: Provider = Provider {
     capabilities: NATIVE,
     native_schema: NativeSchema::OpenAiStrict,
     token_limit: TokenLimitKey::MaxCompletionTokens,
+    cached_prefix: Some(1_024),
     tiers: &Tier::ALL,
 };
 
@@ -86,6 +90,7 @@ pub static ANTHROPIC: Provider = Provider {
     capabilities: Capabilities::of(&[Capability::StructuredNative]),
     native_schema: NativeSchema::Anthropic,
     token_limit: TokenLimitKey::MaxTokens,
+    cached_prefix: Some(512),
     tiers: &[Tier::Standard, Tier::Priority],
 };
 
@@ -99,6 +104,7 @@ pub static DEEPSEEK: Provider = Provider {
     capabilities: JSON_MODE,
     native_schema: NativeSchema::Any,
     token_limit: TokenLimitKey::MaxTokens,
+    cached_prefix: Some(64),
     tiers: &[],
 };
 
@@ -112,6 +118,7 @@ pub static GROK: Provider = Provider {
     capabilities: NATIVE,
     native_schema: NativeSchema::OpenAiStrict,
     token_limit: TokenLimitKey::MaxTokens,
+    cached_prefix: None,
     tiers: &[Tier::Standard, Tier::Priority],
 };
 
@@ -125,6 +132,7 @@ pub static DEEPINFRA: Provider = Provider {
     capabilities: JSON_MODE,
     native_schema: NativeSchema::Any,
     token_limit: TokenLimitKey::MaxTokens,
+    cached_prefix: None,
     tiers: &[],
 };
 
@@ -138,6 +146,7 @@ pub static FIREWORKS: Provider = Provider {
     capabilities: NATIVE,
     native_schema: NativeSchema::Any,
     token_limit: TokenLimitKey::MaxTokens,
+    cached_prefix: None,
     tiers: &[Tier::Priority],
 };
 

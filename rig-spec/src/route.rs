@@ -3,7 +3,7 @@
 //! Generated code fills in these types as `static`s. Whatever does not depend on a call is already decided
 //! in them: the ladder's order, who is live, how each candidate is asked for JSON.
 
-use crate::{Backoff, Capabilities, FailureClass, Price, Provider, Template};
+use crate::{Backoff, Capabilities, FailureClass, Price, Provider, Template, Usd};
 
 /// A route: the contract that a call runs under.
 #[derive(Debug, PartialEq)]
@@ -20,6 +20,78 @@ pub struct Route {
     pub variants: &'static [Variant],
     /// Budgets, timeouts and sampling.
     pub policy: Policy,
+    /// The variables that may not be longer than so many characters.
+    pub max_chars: &'static [(&'static str, u64)],
+    /// Whether attempts are captured: variables and output, kept locally.
+    pub capture: bool,
+    /// What is asked of the providers' prompt caches.
+    pub cache: Cache,
+    /// The search whose findings the prompt is grounded on.
+    pub grounding: Option<Grounding>,
+    /// The tools that a model may ask the caller to run.
+    pub tools: &'static [Tool],
+    /// What the routes of the directory share.
+    pub project: &'static Project,
+}
+
+/// What is asked of the providers' prompt caches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Cache {
+    /// Nothing; a provider may cache by itself.
+    Off,
+    /// Each provider's own directive goes with the request, where it has one.
+    Auto,
+}
+
+/// The search whose findings the prompt is grounded on.
+#[derive(Debug, PartialEq)]
+pub struct Grounding {
+    /// What is searched for.
+    pub query: Template,
+    /// Who searches for candidates that cannot; `None` where all of them can.
+    pub search: Option<&'static Search>,
+}
+
+/// The search provider of a project.
+#[derive(Debug, PartialEq)]
+pub struct Search {
+    /// Its address.
+    pub url: &'static str,
+    /// The environment variable that holds its key; `None` where it needs no key.
+    pub key_env: Option<&'static str>,
+    /// What one query costs.
+    pub cost: Usd,
+    /// Whether it is designated to keep nothing of what it was sent.
+    pub zero_retention: bool,
+}
+
+/// A tool that a model may ask the caller to run.
+#[derive(Debug, PartialEq)]
+pub struct Tool {
+    /// Its name: 1 to 64 of `A-Z a-z 0-9 _ -`.
+    pub name: &'static str,
+    /// What it does, for the model.
+    pub description: &'static str,
+    /// What its arguments have to conform to; an object.
+    pub parameters: Schema,
+}
+
+/// What the routes of a directory share.
+#[derive(Debug, PartialEq)]
+pub struct Project {
+    /// Its name.
+    pub name: Option<&'static str>,
+    /// The tag keys that its calls are to carry.
+    pub dimensions: &'static [Dimension],
+}
+
+/// A tag key.
+#[derive(Debug, PartialEq)]
+pub struct Dimension {
+    /// The key.
+    pub key: &'static str,
+    /// Whether a call without it is warned of.
+    pub required: bool,
 }
 
 /// A named narrowing of a route.
@@ -97,6 +169,12 @@ pub struct Policy {
     pub backoff: &'static [(FailureClass, Backoff)],
     /// Longest wall clock of one attempt, headers and body, in milliseconds.
     pub timeout_ms: u64,
+    /// Longest wait of a stream for its first content, in milliseconds.
+    pub first_token_ms: Option<u64>,
+    /// Longest silence of a stream between two pieces of content, in milliseconds.
+    pub idle_ms: Option<u64>,
+    /// Longest wall clock of the whole run, waits included, in milliseconds.
+    pub deadline_ms: Option<u64>,
     /// The service tier to ask for; `None` leaves it to the provider.
     pub tier: Option<Tier>,
     /// Sampling parameters.
@@ -125,6 +203,45 @@ pub struct Sampling {
     pub max_output_tokens: Option<u32>,
 }
 
+impl Route {
+    /// A route that says nothing: what generated code need not repeat.
+    pub const BLANK: Self = Self {
+        name: "",
+        version: 1,
+        schema: None,
+        plan: Plan {
+            candidates: &[],
+            prompt: Template { segments: &[] },
+            repair: None,
+        },
+        variants: &[],
+        policy: Policy::BLANK,
+        max_chars: &[],
+        capture: false,
+        cache: Cache::Off,
+        grounding: None,
+        tools: &[],
+        project: &Project::BLANK,
+    };
+}
+
+impl Sampling {
+    /// The sampling of a route that leaves it to the provider.
+    pub const BLANK: Self = Self {
+        temperature: None,
+        top_p: None,
+        max_output_tokens: None,
+    };
+}
+
+impl Project {
+    /// The project of a directory without `rig.yaml`.
+    pub const BLANK: Self = Self {
+        name: None,
+        dimensions: &[],
+    };
+}
+
 impl Tier {
     /// Every tier.
     pub const ALL: [Self; 3] = [Self::Standard, Self::Flex, Self::Priority];
@@ -143,6 +260,18 @@ impl Tier {
 impl Policy {
     /// The attempt timeout of a route that names none, in milliseconds.
     pub const DEFAULT_TIMEOUT_MS: u64 = 60_000;
+
+    /// The policy of a route that names none.
+    pub const BLANK: Self = Self {
+        retries: &[],
+        backoff: &[],
+        timeout_ms: Self::DEFAULT_TIMEOUT_MS,
+        first_token_ms: None,
+        idle_ms: None,
+        deadline_ms: None,
+        tier: None,
+        sampling: Sampling::BLANK,
+    };
 
     /// Returns the retry budget of a class.
     #[must_use]

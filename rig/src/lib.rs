@@ -36,10 +36,10 @@ pub mod __private {
         serialize_scalar,
     };
     pub use rig_spec::{
-        ANTHROPIC, Backoff, Candidate, Capabilities, Capability, DEEPINFRA, DEEPSEEK, Dialect,
-        Enforcement, FIREWORKS, FailureClass, GROK, NativeSchema, OPENAI, PROVIDERS, Plan, Policy,
-        Price, Provider, Rates, Repair, Route, Sampling, Schema, Segment, Template, Tier,
-        TokenLimitKey, Usd, UsdPerMtok, Variant,
+        ANTHROPIC, Backoff, Cache, Candidate, Capabilities, Capability, DEEPINFRA, DEEPSEEK,
+        Dialect, Dimension, Enforcement, FIREWORKS, FailureClass, GROK, Grounding, NativeSchema,
+        OPENAI, PROVIDERS, Plan, Policy, Price, Project, Provider, Rates, Repair, Route, Sampling,
+        Schema, Search, Segment, Template, Tier, TokenLimitKey, Tool, Usd, UsdPerMtok, Variant,
     };
     pub use serde::{self, Deserialize, Serialize};
     pub use serde_json::{self, Value};

@@ -6,8 +6,9 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::policy::{BACKOFF, JSON_WORDS, POLICY, SAMPLING, TIER_WORDS};
+use super::prompt::{KIND_WORDS, PROMPT, VARIABLE};
 use super::routing::{LIMITS, PREFER_WORDS, PROVIDERS, REQUIRE_WORDS};
-use super::{CANDIDATE, KIND_WORDS, PROMPT, REPAIR, ROUTE, VARIANT};
+use super::{CACHE_WORDS, CANDIDATE, GROUNDING, REPAIR, ROUTE, VARIANT};
 use crate::fields::Keys;
 
 fn schema() -> Value {
@@ -33,10 +34,12 @@ fn names(value: &Value) -> BTreeSet<&str> {
 #[test]
 fn every_map_has_the_keys_that_are_read() {
     let schema = schema();
-    let maps: [(&str, &Keys); 10] = [
+    let maps: [(&str, &Keys); 12] = [
         ("", &ROUTE),
         ("/$defs/candidate", &CANDIDATE),
         ("/$defs/prompt", &PROMPT),
+        ("/$defs/variable", &VARIABLE),
+        ("/$defs/grounding", &GROUNDING),
         ("/$defs/policy", &POLICY),
         ("/$defs/backoff", &BACKOFF),
         ("/$defs/sampling", &SAMPLING),
@@ -91,10 +94,9 @@ fn every_word_is_one_that_is_read() {
         .flat_map(|(word, _)| [(*word).to_owned(), format!("{word}?")])
         .collect();
     let kinds: Vec<_> = kinds.iter().map(String::as_str).collect();
-    words(
-        "/$defs/prompt/properties/variables/oneOf/1/additionalProperties/enum",
-        &kinds,
-    );
+    words("/$defs/type/enum", &kinds);
+    let cache: Vec<_> = CACHE_WORDS.iter().map(|(word, _)| *word).collect();
+    words("/properties/cache/enum", &cache);
     let classes = rig_spec::FailureClass::ALL
         .iter()
         .filter(|class| class.is_retryable());

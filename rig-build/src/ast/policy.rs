@@ -13,6 +13,9 @@ pub(crate) struct Policy {
     pub(crate) retries: Vec<(Spanned<String>, Spanned<u64>)>,
     pub(crate) backoff: Vec<(Spanned<String>, Backoff)>,
     pub(crate) timeout_ms: Option<Spanned<u64>>,
+    pub(crate) first_token_ms: Option<Spanned<u64>>,
+    pub(crate) idle_ms: Option<Spanned<u64>>,
+    pub(crate) deadline_ms: Option<Spanned<u64>>,
     pub(crate) tier: Option<Spanned<Tier>>,
     pub(crate) json: Option<Spanned<Json>>,
     pub(crate) temperature: Option<Spanned<f64>>,
@@ -42,21 +45,21 @@ pub(super) const POLICY: Keys = Keys {
         "retries",
         "backoff",
         "timeout_ms",
+        "first_token_ms",
+        "idle_ms",
+        "deadline_ms",
         "tier",
         "json",
         "sampling",
     ],
-    later: &["first_token_ms", "idle_ms", "deadline_ms"],
 };
 pub(super) const BACKOFF: Keys = Keys {
     what: "a backoff",
     known: &["first", "factor", "cap", "jitter"],
-    later: &[],
 };
 pub(super) const SAMPLING: Keys = Keys {
     what: "`sampling`",
     known: &["temperature", "top_p", "max_output_tokens"],
-    later: &[],
 };
 pub(super) const JSON_WORDS: [(&str, Json); 2] =
     [("native", Json::Native), ("json_mode", Json::JsonMode)];
@@ -90,9 +93,13 @@ pub(super) fn policy(node: &Node, sink: &mut Sink) -> Policy {
         let class = Spanned::new(entry.key.clone(), entry.key_span);
         policy.backoff.push((class, backoff(&entry.value, sink)));
     }
-    policy.timeout_ms = fields
-        .get("timeout_ms")
-        .and_then(|node| integer("`timeout_ms`", node, sink));
+    let ms = |key: &str, what: &str, sink: &mut Sink| {
+        fields.get(key).and_then(|node| integer(what, node, sink))
+    };
+    policy.timeout_ms = ms("timeout_ms", "`timeout_ms`", sink);
+    policy.first_token_ms = ms("first_token_ms", "`first_token_ms`", sink);
+    policy.idle_ms = ms("idle_ms", "`idle_ms`", sink);
+    policy.deadline_ms = ms("deadline_ms", "`deadline_ms`", sink);
     policy.tier = fields
         .get("tier")
         .and_then(|node| word("`tier`", node, &TIER_WORDS, sink));

@@ -2,9 +2,9 @@
 
 use rig_spec::{Usd, UsdPerMtok};
 
-use crate::diagnostic::{Diagnostic, Sink};
-use crate::fields::{Fields, Keys, duration_ms, integer, list, string, word};
-use crate::node::{Kind, Node};
+use crate::diagnostic::Sink;
+use crate::fields::{Fields, Keys, duration_ms, integer, list, string, usd, word};
+use crate::node::Node;
 use crate::source::Spanned;
 
 /// What narrows and orders the candidates.
@@ -52,12 +52,10 @@ pub(super) const PREFER_WORDS: [(&str, Prefer); 2] =
 pub(super) const PROVIDERS: Keys = Keys {
     what: "`providers`",
     known: &["only", "ignore"],
-    later: &[],
 };
 pub(super) const LIMITS: Keys = Keys {
     what: "`limits`",
     known: &["max_attempts", "max_wall_clock", "max_cost_usd"],
-    later: &[],
 };
 
 impl Require {
@@ -108,7 +106,9 @@ pub(super) fn routing(route: &Fields<'_>, sink: &mut Sink) -> Routing {
         ignore: names("ignore", "`providers.ignore`", sink),
         max_price: route
             .get("max_price_usd_per_mtok")
-            .and_then(|node| usd("`max_price_usd_per_mtok`", node, sink)),
+            .and_then(|node| usd("`max_price_usd_per_mtok`", node, sink))
+            // A decimal number of dollars is read alike, whatever it is paid for.
+            .map(|price| Spanned::new(UsdPerMtok::nanos(price.value.as_nanos()), price.span)),
     }
 }
 
@@ -117,9 +117,6 @@ pub(super) fn limits(node: &Node, sink: &mut Sink) -> Limits {
     let Some(fields) = Fields::open(node, &LIMITS, sink) else {
         return Limits::default();
     };
-    let cost = fields
-        .get("max_cost_usd")
-        .and_then(|node| usd("`max_cost_usd`", node, sink));
     Limits {
         max_attempts: fields
             .get("max_attempts")
@@ -127,28 +124,8 @@ pub(super) fn limits(node: &Node, sink: &mut Sink) -> Limits {
         max_wall_clock_ms: fields
             .get("max_wall_clock")
             .and_then(|node| duration_ms("`max_wall_clock`", node, sink)),
-        // A decimal number of dollars is read alike, whatever it is paid for.
-        max_cost: cost.map(|cost| Spanned::new(Usd::nanos(cost.value.as_nanos()), cost.span)),
+        max_cost: fields
+            .get("max_cost_usd")
+            .and_then(|node| usd("`max_cost_usd`", node, sink)),
     }
-}
-
-fn usd(what: &str, node: &Node, sink: &mut Sink) -> Option<Spanned<UsdPerMtok>> {
-    let text = match &node.kind {
-        Kind::Number(text) => text.as_str(),
-        _ => "",
-    };
-    let value = UsdPerMtok::from_decimal(text);
-    if value.is_none() {
-        let message = format!(
-            "{what} has to be an amount in USD, found {}",
-            node.described()
-        );
-        let help = "write a decimal number with at most nine decimals, e.g. `0.50`";
-        sink.push(
-            Diagnostic::error("wrong-type", message)
-                .at(node.span)
-                .help(help),
-        );
-    }
-    Some(Spanned::new(value?, node.span))
 }

@@ -1,19 +1,23 @@
 //! What is a route that keeps every rule?
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use rig_spec::{
-    Backoff, Capabilities, Capability, FailureClass, NativeSchema, Policy, Price, Tier,
+    Backoff, Cache, Capabilities, Capability, FailureClass, NativeSchema, Policy, Price, Tier,
 };
 
 use super::no_serveable_candidates::declared_ones;
-use crate::ast::{self, Json, Routing, VariableKind};
+use crate::ast::{self, Json, VariableKind};
 use crate::ir::{Answer, Candidate, ProviderRef, Repair, Route, Variant};
 use crate::names::{Taken, snake};
+use crate::project::{Project, Search};
 use crate::resolve::resolve;
 use crate::schema::Schema;
 use crate::schema::native::obstacle;
-use crate::template::Template;
+use crate::source::Spanned;
+use crate::template::{Segment, Template};
+use crate::tool::Tool;
 use crate::worst::Bound;
 
 pub(crate) use rig_spec::Enforcement;
@@ -30,10 +34,28 @@ pub(crate) struct Checked {
     pub(crate) retries: Vec<(FailureClass, u64)>,
     pub(crate) backoff: Vec<(FailureClass, Backoff)>,
     pub(crate) timeout_ms: u64,
+    pub(crate) first_token_ms: Option<u64>,
+    pub(crate) idle_ms: Option<u64>,
+    pub(crate) deadline_ms: Option<u64>,
     pub(crate) tier: Option<Tier>,
     pub(crate) temperature: Option<f64>,
     pub(crate) top_p: Option<f64>,
     pub(crate) max_output_tokens: Option<u64>,
+    /// The variables that may not be longer than so many characters.
+    pub(crate) max_chars: Vec<(String, u64)>,
+    pub(crate) capture: bool,
+    pub(crate) cache: Cache,
+    pub(crate) grounding: Option<PlannedGrounding>,
+    pub(crate) tools: Vec<Tool>,
+    pub(crate) project: Rc<Project>,
+}
+
+/// The search that the prompt is grounded on.
+#[derive(Debug)]
+pub(crate) struct PlannedGrounding {
+    pub(crate) query: Template,
+    /// Who searches; `None` where every candidate does so itself.
+    pub(crate) search: Option<Rc<Search>>,
 }
 
 /// How calls are served: the live candidates in ladder order, the prompt, the repair rung.
@@ -95,14 +117,15 @@ pub(super) fn plan(route: &Route) -> Option<Checked> {
         Answer::Schema(schema) => Some(schema.as_ref().clone()),
         Answer::Broken => return None,
     };
-    let template = route.prompt.as_ref()?.template.as_ref()?;
+    let prompt = route.prompt.as_ref()?;
+    let template = prompt.template.as_ref()?;
     let json = route
         .policy
         .json
         .as_ref()
         .map_or(Json::Native, |json| json.value);
     let declared = &route.candidates.as_ref()?.value;
-    let planner = Planner::new(declared, &route.routing, schema.as_ref());
+    let planner = Planner::new(declared, route, schema.as_ref());
     let all: Vec<_> = declared.iter().collect();
     let default = planner.plan(&all, json, template.clone(), route.repair.as_ref())?;
     let variants = route.variants.iter().map(|variant| {
@@ -118,9 +141,16 @@ pub(super) fn plan(route: &Route) -> Option<Checked> {
         ))
     });
     let variants = variants.collect::<Option<Vec<_>>>()?;
+    let grounding = match &route.grounding {
+        None => None,
+        Some(grounding) => Some(PlannedGrounding {
+            query: grounding.query.clone()?,
+            search: route.project.search.clone(),
+        }),
+    };
     let policy = &route.policy;
-    let number =
-        |number: &Option<crate::source::Spanned<f64>>| number.as_ref().map(|number| number.value);
+    let number = |number: &Option<Spanned<f64>>| number.as_ref().map(|number| number.value);
+    let whole = |number: &Option<Spanned<u64>>| number.as_ref().map(|number| number.value);
     Some(Checked {
         name: route.name.as_ref()?.value.clone(),
         version: route.version.as_ref()?.value,
@@ -143,23 +173,40 @@ pub(super) fn plan(route: &Route) -> Option<Checked> {
             .timeout_ms
             .as_ref()
             .map_or(Policy::DEFAULT_TIMEOUT_MS, |timeout| timeout.value),
+        first_token_ms: whole(&policy.first_token_ms),
+        idle_ms: whole(&policy.idle_ms),
+        deadline_ms: whole(&policy.deadline_ms),
         tier: policy.tier.as_ref().map(|tier| tier.value),
         temperature: number(&policy.temperature),
         top_p: number(&policy.top_p),
-        max_output_tokens: policy.max_output_tokens.as_ref().map(|tokens| tokens.value),
+        max_output_tokens: whole(&policy.max_output_tokens),
+        max_chars: prompt
+            .variables
+            .value
+            .iter()
+            .filter_map(|variable| {
+                let most = variable.max_chars.as_ref()?.value;
+                Some((variable.name.value.clone(), most))
+            })
+            .collect(),
+        capture: route.capture,
+        cache: route.cache.as_ref().map_or(Cache::Off, |cache| cache.value),
+        grounding,
+        tools: route.tools.clone(),
+        project: route.project.clone(),
         schema,
     })
 }
 
 struct Planner<'a> {
     declared: HashMap<String, &'a Candidate>,
-    routing: &'a Routing,
+    route: &'a Route,
     /// The kinds of native enforcement that take the schema.
     native: Vec<NativeSchema>,
 }
 
 impl<'a> Planner<'a> {
-    fn new(candidates: &'a [Candidate], routing: &'a Routing, schema: Option<&Schema>) -> Self {
+    fn new(candidates: &'a [Candidate], route: &'a Route, schema: Option<&Schema>) -> Self {
         let mut declared = HashMap::new();
         for candidate in candidates {
             if let Some(key) = candidate.key() {
@@ -180,7 +227,7 @@ impl<'a> Planner<'a> {
         .collect();
         Self {
             declared,
-            routing,
+            route,
             native,
         }
     }
@@ -192,7 +239,7 @@ impl<'a> Planner<'a> {
         prompt: Template,
         repair: Option<&Repair>,
     ) -> Option<Plan> {
-        let resolved = resolve(candidates, self.routing, json);
+        let resolved = resolve(candidates, self.route, json);
         let candidates = resolved
             .kept
             .into_iter()
@@ -245,18 +292,24 @@ impl<'a> Planner<'a> {
     }
 }
 
+/// Returns a variant's prompt: replaced or added to, then with its scaffold around it.
 fn variant_prompt(base: &Template, variant: &Variant) -> Option<Template> {
-    if let Some(change) = &variant.prompt_override {
-        return change.template.clone();
-    }
-    let mut prompt = base.clone();
+    let mut prompt = match &variant.prompt_override {
+        Some(change) => change.template.clone()?,
+        None => base.clone(),
+    };
     if let Some(change) = &variant.prompt_append {
-        prompt
-            .segments
-            .push(crate::template::Segment::Text("\n\n".to_owned()));
+        prompt.segments.push(Segment::Text("\n\n".to_owned()));
         prompt
             .segments
             .extend(change.template.as_ref()?.segments.iter().cloned());
+    }
+    if let Some(scaffold) = &variant.scaffold {
+        let mut around = scaffold.before.clone()?;
+        around.segments.append(&mut prompt.segments);
+        let after = scaffold.after.as_ref()?;
+        around.segments.extend(after.segments.iter().cloned());
+        prompt = around;
     }
     Some(prompt)
 }

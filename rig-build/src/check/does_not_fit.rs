@@ -2,12 +2,14 @@
 //!
 //! An error is certain: it rests on bounds that hold for every tokenizer of a family. What is only likely is a warning.
 
+use std::collections::HashMap;
+
 use crate::diagnostic::{Diagnostic, Sink};
 use crate::ir::{Answer, Candidate, Route};
 use crate::schema::answer_size::{AnswerSize, answer_size};
 use crate::source::Spanned;
 use crate::template::{Segment, Template};
-use crate::tokens::{TokenizerFamily, at_least, at_most, framing};
+use crate::tokens::{TokenizerFamily, at_least, at_most, at_most_of_chars, framing};
 
 pub(super) fn check(route: &Route, sink: &mut Sink) {
     let size = match &route.schema {
@@ -145,12 +147,19 @@ fn context(
         Answer::Schema(schema) => at_most(&schema.json, family),
         Answer::Any | Answer::Broken => 0,
     };
+    let tools = route.tools.iter().map(|tool| {
+        let texts = [&tool.name.value, &tool.description, &tool.parameters.json];
+        texts.map(|text| at_most(text, family)).iter().sum::<u64>() + framing(1)
+    });
+    let tools: u64 = tools.sum();
     for template in route.templates() {
         let certain =
             at_least(text(template, false).len() as u64, 0, family).saturating_add(output);
         let text = text(template, true);
         let possible = at_most(&text, family)
+            .saturating_add(variables(route, template, family))
             .saturating_add(schema)
+            .saturating_add(tools)
             .saturating_add(framing(2))
             .saturating_add(output);
         let (mut report, words) = match (certain > window, possible > window) {
@@ -158,13 +167,42 @@ fn context(
             (false, true) => (Diagnostic::warning("does-not-fit", ""), "may not fit"),
             (false, false) => continue,
         };
+        let bounded = certain <= window && variables(route, template, family) > 0;
+        let filled = match bounded {
+            true => "with variables as long as they may be, at four tokens a character",
+            false => "even with empty variables",
+        };
         report.message = format!(
-            "the prompt {words} into the context window of `{key}` ({window} tokens), even with empty variables"
+            "the prompt {words} into the context window of `{key}` ({window} tokens), {filled}"
         );
-        let help = "shorten the prompt, lower `max_output_tokens`, or choose a candidate with a larger window";
+        let shorten = if bounded {
+            "lower `max_chars`"
+        } else {
+            "shorten the prompt"
+        };
+        let help = format!(
+            "{shorten}, lower `max_output_tokens`, or choose a candidate with a larger window"
+        );
         sink.push(report.at(candidate.span).help(help));
         return;
     }
+}
+
+/// Returns the most tokens that the variables of a template can take, as far as they declare how long they are.
+fn variables(route: &Route, template: &Template, family: TokenizerFamily) -> u64 {
+    let declared = route
+        .prompt
+        .iter()
+        .flat_map(|prompt| &prompt.variables.value);
+    let most: HashMap<_, _> = declared
+        .filter_map(|variable| {
+            let most = variable.max_chars.as_ref()?.value;
+            Some((variable.name.value.as_str(), at_most_of_chars(most, family)))
+        })
+        .collect();
+    let used = template.variables();
+    let used = used.iter().filter_map(|name| most.get(name.value.as_str()));
+    used.fold(0, |sum, tokens| sum.saturating_add(*tokens))
 }
 
 /// Returns the text that a template writes whatever its variables hold; that of its conditional blocks as well, or

@@ -19,13 +19,15 @@ mod range;
 mod repair_model;
 mod retry_class;
 mod route_name;
+mod tool;
 mod undeclared_variable;
+mod ungrounded_candidate;
 mod unknown_model;
 mod unused_variable;
 mod variant_candidate;
 mod variant_name;
 
-pub(crate) use checked::{Checked, Input, Plan, PlannedCandidate, input_fields};
+pub(crate) use checked::{Checked, Input, Plan, PlannedCandidate, PlannedGrounding, input_fields};
 pub(crate) use route_name::LONGEST_NAME;
 
 use crate::diagnostic::Sink;
@@ -36,7 +38,7 @@ use crate::{limits, worst};
 pub(crate) type Check = (&'static str, fn(&Route, &mut Sink));
 
 /// Every rule.
-pub(crate) const CHECKS: [Check; 20] = [
+pub(crate) const CHECKS: [Check; 22] = [
     ("route-name", route_name::check),
     ("no-candidates", no_candidates::check),
     ("no-live-candidates", no_live_candidates::check),
@@ -55,6 +57,8 @@ pub(crate) const CHECKS: [Check; 20] = [
     ("duplicate-variable", duplicate_variable::check),
     ("undeclared-variable", undeclared_variable::check),
     ("unused-variable", unused_variable::check),
+    ("ungrounded-candidate", ungrounded_candidate::check),
+    ("tool", tool::check),
     ("native-schema", native_schema::check),
     ("does-not-fit", does_not_fit::check),
 ];
@@ -73,6 +77,6 @@ pub(crate) fn checked(route: &Route, sink: &mut Sink) -> Option<Checked> {
         return None;
     }
     let checked = checked::plan(route)?;
-    limits::check(&route.limits, &worst::of_route(&checked), sink);
+    limits::check(&route.limits, &worst::of_plans(&checked), sink);
     (!sink.has_errors()).then_some(checked)
 }

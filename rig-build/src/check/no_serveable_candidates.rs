@@ -21,7 +21,7 @@ pub(super) fn check(route: &Route, sink: &mut Sink) {
     report(
         "the route",
         declared.span,
-        &resolve(&all, &route.routing, json),
+        &resolve(&all, route, json),
         sink,
     );
     for variant in &route.variants {
@@ -41,7 +41,7 @@ pub(super) fn check(route: &Route, sink: &mut Sink) {
         report(
             &what,
             at.unwrap_or(declared.span),
-            &resolve(&narrowed, &route.routing, json),
+            &resolve(&narrowed, route, json),
             sink,
         );
     }

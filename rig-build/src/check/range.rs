@@ -12,14 +12,15 @@ const MOST: u64 = u32::MAX as u64;
 pub(super) fn check(route: &Route, sink: &mut Sink) {
     let policy = &route.policy;
     whole("version", route.version.as_ref(), 1, MOST, "", sink);
-    whole(
-        "timeout_ms",
-        policy.timeout_ms.as_ref(),
-        1,
-        MOST_MS,
-        " ms",
-        sink,
-    );
+    let times = [
+        ("timeout_ms", &policy.timeout_ms),
+        ("first_token_ms", &policy.first_token_ms),
+        ("idle_ms", &policy.idle_ms),
+        ("deadline_ms", &policy.deadline_ms),
+    ];
+    for (name, time) in times {
+        whole(name, time.as_ref(), 1, MOST_MS, " ms", sink);
+    }
     whole(
         "max_output_tokens",
         policy.max_output_tokens.as_ref(),
@@ -42,6 +43,13 @@ pub(super) fn check(route: &Route, sink: &mut Sink) {
         "above 0, at most 1",
         sink,
     );
+    let variables = route
+        .prompt
+        .iter()
+        .flat_map(|prompt| &prompt.variables.value);
+    for variable in variables {
+        whole("max_chars", variable.max_chars.as_ref(), 1, MOST, "", sink);
+    }
     for (_, budget) in &route.retries {
         whole("a retry budget", Some(budget), 0, MOST_RETRIES, "", sink);
     }

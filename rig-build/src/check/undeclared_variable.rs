@@ -15,7 +15,10 @@ pub(super) fn check(route: &Route, sink: &mut Sink) {
         .map(|variable| variable.name.value.as_str())
         .collect();
     let known: HashSet<_> = declared.iter().copied().collect();
-    for used in route.templates().flat_map(|template| template.variables()) {
+    for used in route
+        .all_templates()
+        .flat_map(|template| template.variables())
+    {
         let name = used.value.as_str();
         if known.contains(name) {
             continue;

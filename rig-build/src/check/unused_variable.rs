@@ -12,7 +12,7 @@ pub(super) fn check(route: &Route, sink: &mut Sink) {
         return;
     };
     let used: HashSet<_> = route
-        .templates()
+        .all_templates()
         .flat_map(|template| template.variables())
         .map(|name| name.value.as_str())
         .collect();

@@ -17,7 +17,7 @@ pub(super) fn write(out: &mut String, route: &Checked) {
         out,
         format_args!(
             "pub const MAX_ATTEMPTS: u32 = {};\n",
-            integer(worst.attempts)
+            integer(worst.attempts.min(u64::from(u32::MAX)))
         ),
     );
     put(

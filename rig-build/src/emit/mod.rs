@@ -4,6 +4,7 @@
 //! final form, in declared order: the same route gives the same bytes.
 
 mod bounds;
+mod route;
 mod tables;
 mod types;
 mod values;
@@ -20,7 +21,7 @@ use crate::worst::{clock, of_route};
 /// Returns the module of a route: its types, its variants, its table.
 pub(crate) fn module(route: &Checked, source: &Source<'_>) -> String {
     let mut out = types(source);
-    tables::write(&mut out, route);
+    route::write(&mut out, route);
     out
 }
 

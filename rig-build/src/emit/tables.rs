@@ -1,69 +1,26 @@
-//! The tables of a route: its hosts, the `static` that a call runs under.
+//! The tables that a route is made of: hosts, plans, candidates, templates, schemas.
 
 use std::collections::BTreeMap;
 
-use rig_spec::{Dialect, Enforcement, Tier};
+use rig_spec::{Dialect, Enforcement};
 
 use super::put;
-use super::values::{capabilities, hash, integer, optional, price};
+use super::values::{capabilities, hash, optional, price};
 use crate::check::{Checked, Plan, PlannedCandidate};
 use crate::ir::ProviderRef;
 use crate::names::pascal;
 use crate::project::Host;
+use crate::schema::Schema;
 use crate::template::{Segment, Template};
 
-/// Writes the tables of a route.
-pub(super) fn write(out: &mut String, route: &Checked) {
-    hosts(out, route);
-    let (name, version) = (&route.name, route.version);
-    put(
-        out,
-        format_args!("\n/// Route `{name}`, version {version}.\n"),
-    );
-    put(
-        out,
-        format_args!("pub static ROUTE: __rig::Route = __rig::Route {{\n"),
-    );
-    put(
-        out,
-        format_args!("    name: {name:?},\n    version: {version},\n"),
-    );
-    match &route.schema {
-        None => out.push_str("    schema: ::core::option::Option::None,\n"),
-        Some(schema) => {
-            out.push_str("    schema: ::core::option::Option::Some(__rig::Schema {\n");
-            put(
-                out,
-                format_args!("        name: {:?},\n", wire_name(&schema.type_name)),
-            );
-            put(out, format_args!("        json: {:?},\n", schema.json));
-            put(
-                out,
-                format_args!("        hash: {},\n    }}),\n", hash(schema.hash)),
-            );
-        }
-    }
-    out.push_str("    plan: ");
-    plan(out, "    ", &route.plan);
-    if route.variants.is_empty() {
-        out.push_str("    variants: &[],\n");
-    } else {
-        out.push_str("    variants: &[\n");
-        for (name, variant) in &route.variants {
-            put(
-                out,
-                format_args!(
-                    "        __rig::Variant {{\n            name: {name:?},\n            plan: "
-                ),
-            );
-            plan(out, "            ", variant);
-            out.push_str("        },\n");
-        }
-        out.push_str("    ],\n");
-    }
-    policy(out, route);
-    out.push_str("};\n");
-    super::bounds::write(out, route);
+/// Writes a schema.
+pub(super) fn schema(indent: &str, schema: &Schema) -> String {
+    format!(
+        "__rig::Schema {{\n{indent}    name: {:?},\n{indent}    json: {:?},\n{indent}    hash: {},\n{indent}}}",
+        wire_name(&schema.type_name),
+        schema.json,
+        hash(schema.hash)
+    )
 }
 
 /// Providers take 1 to 64 of `A-Z a-z 0-9 _ -` as a schema's name.
@@ -81,7 +38,7 @@ fn wire_name(name: &str) -> String {
 }
 
 /// Every host that a plan names, as a `static` of its own.
-fn hosts(out: &mut String, route: &Checked) {
+pub(super) fn hosts(out: &mut String, route: &Checked) {
     let mut hosts = BTreeMap::new();
     let plans = std::iter::once(&route.plan).chain(route.variants.iter().map(|(_, plan)| plan));
     for plan in plans {
@@ -134,7 +91,8 @@ fn hosts(out: &mut String, route: &Checked) {
             format_args!("    capabilities: {},\n", capabilities(host.capabilities)),
         );
         out.push_str("    native_schema: __rig::NativeSchema::Any,\n");
-        out.push_str("    token_limit: __rig::TokenLimitKey::MaxTokens,\n    tiers: &[],\n};\n");
+        out.push_str("    token_limit: __rig::TokenLimitKey::MaxTokens,\n");
+        out.push_str("    cached_prefix: ::core::option::Option::None,\n    tiers: &[],\n};\n");
     }
 }
 
@@ -146,7 +104,8 @@ fn host_static(host: &Host) -> String {
     format!("HOST_{}", upper(&host.name))
 }
 
-fn plan(out: &mut String, indent: &str, plan: &Plan) {
+/// Writes a plan.
+pub(super) fn plan(out: &mut String, indent: &str, plan: &Plan) {
     out.push_str("__rig::Plan {\n");
     put(out, format_args!("{indent}    candidates: &[\n"));
     let inner = format!("{indent}        ");
@@ -157,6 +116,7 @@ fn plan(out: &mut String, indent: &str, plan: &Plan) {
     }
     put(out, format_args!("{indent}    ],\n{indent}    prompt: "));
     template(out, &format!("{indent}    "), &plan.prompt);
+    out.push_str(",\n");
     match &plan.repair {
         None => put(
             out,
@@ -185,7 +145,7 @@ fn plan(out: &mut String, indent: &str, plan: &Plan) {
             put(out, format_args!(",\n{indent}    }}),\n"));
         }
     }
-    put(out, format_args!("{indent}}},\n"));
+    put(out, format_args!("{indent}}}"));
 }
 
 fn candidate(out: &mut String, indent: &str, candidate: &PlannedCandidate) {
@@ -226,11 +186,12 @@ fn candidate(out: &mut String, indent: &str, candidate: &PlannedCandidate) {
     );
 }
 
-fn template(out: &mut String, indent: &str, template: &Template) {
+/// Writes a template.
+pub(super) fn template(out: &mut String, indent: &str, template: &Template) {
     out.push_str("__rig::Template {\n");
     put(out, format_args!("{indent}    segments: "));
     segments(out, &format!("{indent}    "), &template.segments);
-    put(out, format_args!(",\n{indent}}},\n"));
+    put(out, format_args!(",\n{indent}}}"));
 }
 
 fn segments(out: &mut String, indent: &str, list: &[Segment]) {
@@ -275,64 +236,6 @@ fn segments(out: &mut String, indent: &str, list: &[Segment]) {
         }
     }
     put(out, format_args!("{indent}]"));
-}
-
-fn policy(out: &mut String, route: &Checked) {
-    let class =
-        |class: rig_spec::FailureClass| format!("__rig::FailureClass::{}", pascal(class.name()));
-    out.push_str("    policy: __rig::Policy {\n");
-    let retries: Vec<_> = route
-        .retries
-        .iter()
-        .map(|(named, budget)| format!("({}, {budget})", class(*named)))
-        .collect();
-    put(
-        out,
-        format_args!("        retries: &[{}],\n", retries.join(", ")),
-    );
-    let backoff: Vec<_> = route
-        .backoff
-        .iter()
-        .map(|(named, backoff)| {
-            format!(
-                "({}, __rig::Backoff {{ first_ms: {}, factor: {:?}, cap_ms: {}, jitter: {:?} }})",
-                class(*named),
-                integer(backoff.first_ms),
-                backoff.factor,
-                integer(backoff.cap_ms),
-                backoff.jitter
-            )
-        })
-        .collect();
-    put(
-        out,
-        format_args!("        backoff: &[{}],\n", backoff.join(", ")),
-    );
-    put(
-        out,
-        format_args!("        timeout_ms: {},\n", integer(route.timeout_ms)),
-    );
-    let tier = route.tier.map(|tier| match tier {
-        Tier::Standard => "__rig::Tier::Standard".to_owned(),
-        Tier::Flex => "__rig::Tier::Flex".to_owned(),
-        Tier::Priority => "__rig::Tier::Priority".to_owned(),
-    });
-    put(out, format_args!("        tier: {},\n", optional(tier)));
-    out.push_str("        sampling: __rig::Sampling {\n");
-    let float = |value: Option<f64>| optional(value.map(|value| format!("{value:?}")));
-    put(
-        out,
-        format_args!("            temperature: {},\n", float(route.temperature)),
-    );
-    put(
-        out,
-        format_args!("            top_p: {},\n", float(route.top_p)),
-    );
-    let tokens = optional(route.max_output_tokens.map(integer));
-    put(
-        out,
-        format_args!("            max_output_tokens: {tokens},\n        }},\n    }},\n"),
-    );
 }
 
 /// The generated code names a built-in provider by its `static`.

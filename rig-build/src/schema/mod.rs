@@ -34,18 +34,28 @@ pub(crate) struct Schema {
 /// Reads the schema file that a route names.
 pub(crate) fn load(name: &Spanned<String>, files: &mut Files, sink: &mut Sink) -> Option<Schema> {
     let source = files.read_named("schema", name, sink)?;
+    let root = json::parse(&files.sources, source, sink)?;
+    let title = root.get("title").and_then(Node::as_str);
+    let title = title.filter(|title| !title.trim().is_empty());
+    let name = pascal(title.unwrap_or_else(|| stem(&files.sources.get(source).shown)));
+    schema(root, name, files, sink)
+}
+
+/// Checks that the tree is a schema, and makes it self-contained. `None` where something was reported.
+pub(crate) fn schema(
+    root: Node,
+    type_name: String,
+    files: &mut Files,
+    sink: &mut Sink,
+) -> Option<Schema> {
     let mut own = Sink::default();
-    let root = read(source, files, &mut own).and_then(|root| bundle::bundle(root, files, &mut own));
+    valid::check(&root, &mut own);
+    let root = bundle::bundle(root, files, &mut own);
     let broken = own.has_errors();
     for finding in own.into_findings() {
         sink.push(finding);
     }
     let root = root.filter(|_| !broken)?;
-    let title = root
-        .get("title")
-        .and_then(Node::as_str)
-        .filter(|title| !title.trim().is_empty());
-    let type_name = pascal(title.unwrap_or_else(|| stem(&files.sources.get(source).shown)));
     let json = root.to_json();
     let hash = fnv1a(&json);
     Some(Schema {
@@ -56,7 +66,7 @@ pub(crate) fn load(name: &Spanned<String>, files: &mut Files, sink: &mut Sink) -
     })
 }
 
-/// Reads one schema file and checks that it is a schema.
+/// Reads another schema file, which this one refers to, and checks that it is a schema.
 fn read(source: SourceId, files: &Files, sink: &mut Sink) -> Option<Node> {
     let root = json::parse(&files.sources, source, sink)?;
     valid::check(&root, sink);

@@ -66,15 +66,14 @@ static ROUTE: Route = Route {
             (FailureClass::CapacityShed, 1),
             (FailureClass::ContentInvalid, 1),
         ],
-        backoff: &[],
         timeout_ms: 5_000,
-        tier: None,
         sampling: Sampling {
-            temperature: None,
-            top_p: None,
             max_output_tokens: Some(64),
+            ..Sampling::BLANK
         },
+        ..Policy::BLANK
     },
+    ..Route::BLANK
 };
 
 const GOOD: &str = r#"{"text": "hi"}"#;

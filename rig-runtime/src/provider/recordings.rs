@@ -24,6 +24,7 @@ static HOST: Provider = Provider {
     capabilities: Capabilities::of(&[]),
     native_schema: NativeSchema::Any,
     token_limit: TokenLimitKey::MaxTokens,
+    cached_prefix: None,
     tiers: &[],
 };
 

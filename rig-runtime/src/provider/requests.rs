@@ -22,12 +22,6 @@ const SAMPLING: Sampling = Sampling {
     max_output_tokens: Some(512),
 };
 
-const NO_SAMPLING: Sampling = Sampling {
-    temperature: None,
-    top_p: None,
-    max_output_tokens: None,
-};
-
 fn request(
     provider: &'static Provider,
     enforcement: Enforcement,
@@ -42,11 +36,9 @@ fn request(
         price: None,
     };
     let policy = Policy {
-        retries: &[],
-        backoff: &[],
-        timeout_ms: 1_000,
         tier,
         sampling,
+        ..Policy::BLANK
     };
     encode(&Prompt {
         candidate: &candidate,
@@ -99,7 +91,7 @@ fn a_chat_request_carries_everything_the_route_declares() {
 
 #[test]
 fn a_chat_request_says_nothing_that_the_route_does_not() {
-    let request = request(&DEEPSEEK, Enforcement::Coached, NO_SAMPLING, None);
+    let request = request(&DEEPSEEK, Enforcement::Coached, Sampling::BLANK, None);
     assert_eq!(request.url, "https://api.deepseek.com/chat/completions");
     assert_eq!(
         body(&request),
@@ -141,7 +133,7 @@ fn an_anthropic_request_carries_everything_the_route_declares() {
 
 #[test]
 fn an_anthropic_request_has_a_token_limit_even_if_the_route_has_none() {
-    let request = request(&ANTHROPIC, Enforcement::Coached, NO_SAMPLING, None);
+    let request = request(&ANTHROPIC, Enforcement::Coached, Sampling::BLANK, None);
     assert_eq!(
         body(&request),
         json!({
@@ -156,7 +148,7 @@ fn an_anthropic_request_has_a_token_limit_even_if_the_route_has_none() {
 #[test]
 fn a_schema_keeps_its_text_and_key_order() {
     for provider in [&OPENAI, &ANTHROPIC] {
-        let request = request(provider, Enforcement::Native, NO_SAMPLING, None);
+        let request = request(provider, Enforcement::Native, Sampling::BLANK, None);
         let text = String::from_utf8(request.body).unwrap();
         assert!(text.contains(SCHEMA.json), "{text}");
     }
@@ -255,13 +247,7 @@ fn a_host_without_a_key_gets_no_key_header_and_no_empty_turn() {
             enforcement: Enforcement::Native,
             price: None,
         };
-        let policy = Policy {
-            retries: &[],
-            backoff: &[],
-            timeout_ms: 1,
-            tier: None,
-            sampling: NO_SAMPLING,
-        };
+        let policy = Policy::BLANK;
         let request = encode(&Prompt {
             candidate: &candidate,
             base_url: "http://127.0.0.1:8080/v1",

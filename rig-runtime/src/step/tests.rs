@@ -1,7 +1,7 @@
 //! Does each outcome lead to the step that the contract names?
 
 use proptest::prelude::*;
-use rig_spec::{Backoff, Sampling};
+use rig_spec::Backoff;
 
 use super::*;
 
@@ -12,14 +12,7 @@ const POLICY: Policy = Policy {
         (FailureClass::CapacityShed, 2),
         (FailureClass::Timeout, 1),
     ],
-    backoff: &[],
-    timeout_ms: 60_000,
-    tier: None,
-    sampling: Sampling {
-        temperature: None,
-        top_p: None,
-        max_output_tokens: None,
-    },
+    ..Policy::BLANK
 };
 
 fn failed(class: FailureClass) -> Failed {

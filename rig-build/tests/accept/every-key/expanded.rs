@@ -150,6 +150,8 @@ pub enum Variant {
     Reworded,
     /// The variant `longer`.
     Longer,
+    /// The variant `framed`.
+    Framed,
 }
 
 impl __rig::RouteVariant for Variant {
@@ -167,6 +169,7 @@ static HOST_LOCAL: __rig::Provider = __rig::Provider {
     capabilities: __rig::Capabilities::of(&[__rig::Capability::StructuredNative, __rig::Capability::JsonMode]),
     native_schema: __rig::NativeSchema::Any,
     token_limit: __rig::TokenLimitKey::MaxTokens,
+    cached_prefix: ::core::option::Option::None,
     tiers: &[],
 };
 
@@ -377,11 +380,74 @@ pub static ROUTE: __rig::Route = __rig::Route {
                 }),
             },
         },
+        __rig::Variant {
+            name: "framed",
+            plan: __rig::Plan {
+                candidates: &[
+                    __rig::Candidate {
+                        provider: &HOST_LOCAL,
+                        model: "small",
+                        capabilities: __rig::Capabilities::of(&[__rig::Capability::StructuredNative, __rig::Capability::JsonMode]),
+                        enforcement: __rig::Enforcement::Native,
+                        price: ::core::option::Option::Some(__rig::Price::flat(__rig::Rates::nanos(100_000_000, 400_000_000).cached(50_000_000))),
+                    },
+                ],
+                prompt: __rig::Template {
+                    segments: &[
+                        __rig::Segment::Text("Read twice.\n\n"),
+                        __rig::Segment::Text("Triage "),
+                        __rig::Segment::Variable("ticket"),
+                        __rig::Segment::Text(".\n"),
+                        __rig::Segment::When {
+                            capability: __rig::Capability::JsonMode,
+                            present: true,
+                            body: &[
+                                __rig::Segment::Text("JSON, "),
+                                __rig::Segment::Variable("count"),
+                                __rig::Segment::Text("."),
+                            ],
+                        },
+                        __rig::Segment::When {
+                            capability: __rig::Capability::StructuredNative,
+                            present: false,
+                            body: &[
+                                __rig::Segment::Text("Keep to the schema."),
+                            ],
+                        },
+                        __rig::Segment::Text("\nHistory: "),
+                        __rig::Segment::Variable("history"),
+                        __rig::Segment::Text(" "),
+                        __rig::Segment::Variable("ratio"),
+                        __rig::Segment::Text(" "),
+                        __rig::Segment::Variable("urgent"),
+                        __rig::Segment::Text(" "),
+                        __rig::Segment::Variable("note"),
+                        __rig::Segment::Text("\n"),
+                        __rig::Segment::Text("\n\nOf "),
+                        __rig::Segment::Variable("count"),
+                        __rig::Segment::Text(".\n"),
+                    ],
+                },
+                repair: ::core::option::Option::Some(__rig::Repair {
+                    max_repairs: 2,
+                    model: ::core::option::Option::Some(&__rig::Candidate {
+                        provider: &__rig::OPENAI,
+                        model: "gpt-5.4-mini",
+                        capabilities: __rig::Capabilities::of(&[__rig::Capability::JsonMode]),
+                        enforcement: __rig::Enforcement::JsonMode,
+                        price: ::core::option::Option::Some(__rig::Price::flat(__rig::Rates::nanos(375_000_000, 2_250_000_000).cached(37_500_000))),
+                    }),
+                }),
+            },
+        },
     ],
     policy: __rig::Policy {
         retries: &[(__rig::FailureClass::ContentInvalid, 2), (__rig::FailureClass::Network, 4), (__rig::FailureClass::CapacityShed, 3)],
         backoff: &[(__rig::FailureClass::CapacityShed, __rig::Backoff { first_ms: 1_000, factor: 2.0, cap_ms: 8_000, jitter: 0.2 }), (__rig::FailureClass::Timeout, __rig::Backoff { first_ms: 500, factor: 1.0, cap_ms: 500, jitter: 0.0 })],
         timeout_ms: 30_000,
+        first_token_ms: ::core::option::Option::Some(5_000),
+        idle_ms: ::core::option::Option::Some(10_000),
+        deadline_ms: ::core::option::Option::Some(1_800_000),
         tier: ::core::option::Option::Some(__rig::Tier::Flex),
         sampling: __rig::Sampling {
             temperature: ::core::option::Option::Some(0.1),
@@ -389,13 +455,38 @@ pub static ROUTE: __rig::Route = __rig::Route {
             max_output_tokens: ::core::option::Option::Some(8_192),
         },
     },
+    max_chars: &[("note", 500)],
+    capture: true,
+    cache: __rig::Cache::Auto,
+    grounding: ::core::option::Option::Some(__rig::Grounding {
+        query: __rig::Template {
+            segments: &[
+                __rig::Segment::Variable("ticket"),
+                __rig::Segment::Text(" outage"),
+            ],
+        },
+        search: ::core::option::Option::Some(&__rig::Search { url: "https://search.example/v1", key_env: ::core::option::Option::Some("SEARCH_API_KEY"), cost: __rig::Usd::nanos(5_000_000), zero_retention: false }),
+    }),
+    tools: &[__rig::Tool {
+        name: "lookup",
+        description: "Looks a customer up.",
+        parameters: __rig::Schema {
+            name: "Lookup",
+            json: "{\"type\":\"object\",\"properties\":{\"id\":{\"type\":\"string\",\"description\":\"The customer's id.\"}},\"required\":[\"id\"],\"additionalProperties\":false}",
+            hash: 0xbd7c_cb49_34a2_a55e,
+        },
+    }],
+    project: &__rig::Project {
+        name: ::core::option::Option::Some("support-desk"),
+        dimensions: &[__rig::Dimension { key: "customer", required: true }, __rig::Dimension { key: "region", required: false }],
+    },
 };
 
 /// The most attempts that a call of `triage.ticket` makes.
-pub const MAX_ATTEMPTS: u32 = 12;
+pub const MAX_ATTEMPTS: u32 = 13;
 
 /// The longest that a call of `triage.ticket` takes, attempts and waits together.
-pub const MAX_WALL_CLOCK: ::core::time::Duration = ::core::time::Duration::from_mins(34);
+pub const MAX_WALL_CLOCK: ::core::time::Duration = ::core::time::Duration::from_mins(30);
 
 /// The most that a call of `triage.ticket` costs, with a prompt as long as the context window.
-pub const MAX_COST: __rig::Usd = __rig::Usd::nanos(2_890_368_000);
+pub const MAX_COST: __rig::Usd = __rig::Usd::nanos(2_895_368_000);

@@ -66,18 +66,7 @@ pub static ROUTE: __rig::Route = __rig::Route {
         },
         repair: ::core::option::Option::None,
     },
-    variants: &[],
-    policy: __rig::Policy {
-        retries: &[],
-        backoff: &[],
-        timeout_ms: 60_000,
-        tier: ::core::option::Option::None,
-        sampling: __rig::Sampling {
-            temperature: ::core::option::Option::None,
-            top_p: ::core::option::Option::None,
-            max_output_tokens: ::core::option::Option::None,
-        },
-    },
+    ..__rig::Route::BLANK
 };
 
 /// The most attempts that a call of `tags` makes.
