@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use crate::ast;
 use crate::check::{self, Checked, input_fields};
-use crate::diagnostic::{Diagnostic, Severity, Sink};
+use crate::diagnostic::{Diagnostic, Parts, Severity, Sink};
 use crate::emit;
 use crate::files::Files;
 use crate::ir::{Answer, Route};
@@ -59,6 +59,16 @@ pub struct Finding {
     pub severity: Severity,
     /// The whole text, with the offending source lines.
     pub text: String,
+    parts: Parts,
+}
+
+impl Finding {
+    /// Returns the text with the escape sequences that colour it on a terminal. Whether one wants them is told by
+    /// [`wants_colour`](crate::wants_colour).
+    #[must_use]
+    pub fn coloured(&self) -> String {
+        self.parts.coloured(&self.text)
+    }
 }
 
 impl CompiledRoute {
@@ -334,14 +344,26 @@ fn guessed_name(text: &str) -> Option<&str> {
     (plain && !name.is_empty() && is_file_name(name)).then_some(name)
 }
 
+/// So many findings of one file are shown; a reader who has worked through them builds again.
+const MOST_FINDINGS: usize = 200;
+
 fn rendered(sink: Sink, files: &Files) -> Vec<Finding> {
-    let findings = sink.into_findings();
+    let mut findings = sink.into_findings();
+    let more = findings.len().saturating_sub(MOST_FINDINGS);
+    findings.truncate(MOST_FINDINGS);
+    if let Some(last) = findings.last_mut().filter(|_| more > 0) {
+        last.notes.push(format!("there are {more} more findings"));
+    }
     findings
         .iter()
-        .map(|finding| Finding {
-            code: finding.code,
-            severity: finding.severity,
-            text: finding.render(&files.sources),
+        .map(|finding| {
+            let page = finding.render(&files.sources);
+            Finding {
+                code: finding.code,
+                severity: finding.severity,
+                text: page.text,
+                parts: page.parts,
+            }
         })
         .collect()
 }

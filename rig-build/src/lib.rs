@@ -40,5 +40,5 @@ mod yaml;
 pub use cargo::compile;
 pub use codes::{CODES, Code};
 pub use compile::{Compilation, CompiledRoute, Finding, compile_dir};
-pub use diagnostic::Severity;
+pub use diagnostic::{Severity, wants_colour};
 pub use output::compile_to;
