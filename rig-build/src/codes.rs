@@ -191,6 +191,13 @@ pub const CODES: &[Code] = &[
         "Remove one; raise a retry budget instead.",
     ),
     row(
+        "dominated-candidate",
+        "warning",
+        "A candidate lacks a capability that an earlier one of its provider has, and has no lower price and no larger limit.",
+        "It fails with its provider like the first, and is the weaker of the two in everything that is known.",
+        "Remove it, or name a candidate of another provider.",
+    ),
+    row(
         "probed-not-native",
         "warning",
         "The route asks for native JSON of a candidate that a probe found not to enforce schemas.",

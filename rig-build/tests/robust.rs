@@ -212,10 +212,7 @@ fn a_provider_of_a_megabyte() {
 #[test]
 fn ten_thousand_keys_twice() {
     let keys = series(10_000, "", |n| format!("key_{n}: 1\nkey_{n}: 1\n"));
-    check_route(
-        &keys,
-        Ends::Findings("duplicate-key", 10_000),
-    );
+    check_route(&keys, Ends::Findings("duplicate-key", 10_000));
 }
 
 #[test]

@@ -5,6 +5,7 @@
 
 mod checked;
 mod does_not_fit;
+mod dominated_candidate;
 mod duplicate_candidate;
 mod duplicate_variable;
 mod max_repairs;
@@ -38,7 +39,7 @@ use crate::{limits, worst};
 pub(crate) type Check = (&'static str, fn(&Route, &mut Sink));
 
 /// Every rule.
-pub(crate) const CHECKS: [Check; 22] = [
+pub(crate) const CHECKS: [Check; 23] = [
     ("route-name", route_name::check),
     ("no-candidates", no_candidates::check),
     ("no-live-candidates", no_live_candidates::check),
@@ -46,6 +47,7 @@ pub(crate) const CHECKS: [Check; 22] = [
     ("unknown-model", unknown_model::check),
     ("probed-not-native", probed_not_native::check),
     ("duplicate-candidate", duplicate_candidate::check),
+    ("dominated-candidate", dominated_candidate::check),
     ("max-repairs", max_repairs::check),
     ("repair-model", repair_model::check),
     ("retry-class", retry_class::check),
