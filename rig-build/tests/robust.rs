@@ -10,6 +10,8 @@
     reason = "a test, which shows how long each case takes"
 )]
 
+#[path = "robust/aliases.rs"]
+mod aliases;
 #[path = "robust/prompts.rs"]
 mod prompts;
 #[path = "robust/schemas.rs"]
@@ -148,16 +150,6 @@ fn series(count: usize, separator: &str, item: impl Fn(usize) -> String) -> Stri
 }
 
 #[test]
-fn an_alias_bomb_is_refused_unread() {
-    let mut bomb = "a0: &a0 [lol, lol, lol]\n".to_owned();
-    for n in 1..200 {
-        let uses = series(9, ", ", |_| format!("*a{}", n - 1));
-        writeln!(bomb, "a{n}: &a{n} [{uses}]").unwrap();
-    }
-    check_route(&bomb, Ends::Findings("yaml-alias", 1_000));
-}
-
-#[test]
 fn a_name_that_no_file_can_have() {
     let long = "r".repeat(300);
     let names = [
@@ -175,15 +167,6 @@ fn a_name_that_no_file_can_have() {
     check_route(
         &format!("route: {long}\n\tx: ["),
         Ends::Findings("yaml-syntax", 1),
-    );
-}
-
-#[test]
-fn an_anchor_in_every_value_is_told_once_each() {
-    let list = series(10_000, ", ", |n| format!("&a{n} x"));
-    check_route(
-        &format!("variants: [{list}]\n"),
-        Ends::Findings("yaml-alias", 10_000),
     );
 }
 
@@ -207,12 +190,6 @@ fn a_provider_of_a_megabyte() {
         &format!("candidates: [{{ provider: {name}, model: m }}]\n"),
         Ends::Findings("unknown-provider", 1),
     );
-}
-
-#[test]
-fn ten_thousand_keys_twice() {
-    let keys = series(10_000, "", |n| format!("key_{n}: 1\nkey_{n}: 1\n"));
-    check_route(&keys, Ends::Findings("duplicate-key", 10_000));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //!
 //! The text is one and the same with and without colours.
 
+use std::ffi::OsString;
 use std::io::IsTerminal;
 
 /// A rendered text, and how its parts are to look.
@@ -73,19 +74,15 @@ impl Style {
 }
 
 /// Returns whether a program may write colours to this stream: it is a terminal, `NO_COLOR` is not set (or empty), and
-/// `TERM` is not `dumb`.
+/// `TERM` is not `dumb`. `variable` reads the environment, as `std::env::var_os` does.
 #[must_use]
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the user says so in the environment"
-)]
-pub fn wants_colour(stream: &impl IsTerminal) -> bool {
-    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-    stream.is_terminal() && may_colour(set("NO_COLOR").is_some(), set("TERM").as_deref())
+pub fn wants_colour(stream: &impl IsTerminal, variable: impl Fn(&str) -> Option<OsString>) -> bool {
+    stream.is_terminal() && may_colour(variable)
 }
 
-fn may_colour(refused: bool, terminal: Option<&std::ffi::OsStr>) -> bool {
-    !refused && terminal.is_none_or(|name| name != "dumb")
+fn may_colour(variable: impl Fn(&str) -> Option<OsString>) -> bool {
+    let refused = variable("NO_COLOR").is_some_and(|value| !value.is_empty());
+    !refused && variable("TERM").is_none_or(|terminal| terminal != "dumb")
 }
 
 #[cfg(test)]
@@ -117,12 +114,19 @@ mod tests {
 
     #[test]
     fn a_user_who_wants_no_colour_gets_none() {
-        assert!(may_colour(false, None));
-        assert!(may_colour(false, Some("xterm".as_ref())));
-        assert!(!may_colour(true, Some("xterm".as_ref())));
-        assert!(!may_colour(false, Some("dumb".as_ref())));
+        let with = |no_color: &str, term: &str| {
+            let (no_color, term) = (OsString::from(no_color), OsString::from(term));
+            may_colour(move |name| match name {
+                "NO_COLOR" => Some(no_color.clone()),
+                _ => Some(term.clone()),
+            })
+        };
+        assert!(may_colour(|_| None));
+        assert!(with("", "xterm"));
+        assert!(!with("1", "xterm"));
+        assert!(!with("", "dumb"));
         // A file is no terminal, whatever the environment says.
         let file = tempfile::tempfile().unwrap();
-        assert!(!wants_colour(&file));
+        assert!(!wants_colour(&file, |_| None));
     }
 }
