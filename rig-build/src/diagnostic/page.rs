@@ -74,7 +74,7 @@ impl Style {
 }
 
 /// Returns whether a program may write colours to this stream: it is a terminal, `NO_COLOR` is not set (or empty), and
-/// `TERM` is not `dumb`. `variable` reads the environment, as `std::env::var_os` does.
+/// `TERM` is not `dumb`. `variable` reads a variable of the environment.
 #[must_use]
 pub fn wants_colour(stream: &impl IsTerminal, variable: impl Fn(&str) -> Option<OsString>) -> bool {
     stream.is_terminal() && may_colour(variable)
