@@ -207,9 +207,9 @@ pub const CODES: &[Code] = &[
     row(
         "native-schema",
         "warning",
-        "A provider cannot enforce the schema in its own form.",
-        "The model is told the schema in its prompt instead, and more answers will miss it.",
-        "Change the schema, or write `json: json_mode` to say that this is meant.",
+        "A provider cannot enforce the schema in its own form, or not a keyword of it that no words tell the model of.",
+        "The model is told the schema in its prompt instead, or not told at all, and more answers will miss it. What is told in a few words is no warning; the function's documentation lists it.",
+        "Change the schema, describe the keyword in a `description`, or write `json: json_mode` to say that this is meant.",
     ),
     row(
         "max-repairs",

@@ -244,7 +244,12 @@ impl<'a> Attempt<'a> {
             Ok(reply) if reply.truncated => Outcome::Truncated {
                 limit: job.route.policy.sampling.max_output_tokens,
             },
-            Ok(reply) => match conform::gate(job.route.schema.as_ref(), job.fits, &reply.text) {
+            Ok(reply) => match conform::gate(
+                job.route.schema.as_ref(),
+                candidate.enforcement,
+                job.fits,
+                &reply.text,
+            ) {
                 Ok(value) => Outcome::Conformant(Box::new(Answer {
                     value,
                     id: row.id.clone(),

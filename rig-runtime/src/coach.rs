@@ -2,7 +2,7 @@
 //!
 //! A candidate that enforces schemas is coached only after it has answered with something else (L15).
 
-use rig_spec::{Candidate, Enforcement, Schema};
+use rig_spec::{Candidate, Enforcement, Schema, coaching};
 
 /// The user turn of every task.
 pub(crate) const ANSWER_NOW: &str = "Answer now, with the JSON value only.";
@@ -14,7 +14,7 @@ pub(crate) fn system(
     schema: Option<&Schema>,
     was_invalid: bool,
 ) -> String {
-    let enforced = candidate.enforcement == Enforcement::Native && schema.is_some();
+    let enforced = matches!(candidate.enforcement, Enforcement::Native(_)) && schema.is_some();
     if enforced && !was_invalid {
         return rendered;
     }
@@ -30,25 +30,19 @@ pub(crate) fn system(
 
 /// Returns what an answer has to look like.
 pub(crate) fn instructions(schema: Option<&Schema>) -> String {
-    const FORM: &str = "Answer with exactly one JSON value: no prose, no code fence.";
-    match schema {
-        Some(schema) => format!(
-            "{FORM}\nIt has to conform to this JSON Schema:\n{}",
-            schema.json
-        ),
-        None => FORM.to_owned(),
-    }
+    coaching(schema.map(|schema| (schema.json, schema.skeleton)))
 }
 
 #[cfg(test)]
 mod tests {
-    use rig_spec::{Capabilities, OPENAI};
+    use rig_spec::{Capabilities, Lowered, OPENAI};
 
     use super::*;
 
     const SCHEMA: Schema = Schema {
         name: "s",
         json: r#"{"type":"object"}"#,
+        skeleton: r#"{"k":"…"}"#,
         hash: 1,
     };
 
@@ -62,10 +56,9 @@ mod tests {
         };
         let text = system("Prompt.\n".to_owned(), &candidate, schema, was_invalid);
         assert!(text.starts_with("Prompt."));
-        assert_eq!(
-            text.contains("no code fence"),
-            text.contains(SCHEMA.json) || schema.is_none()
-        );
+        let tells = text.contains("no code fence");
+        assert_eq!(tells, text.contains(SCHEMA.json) || schema.is_none());
+        assert_eq!(tells, text.ends_with(SCHEMA.skeleton) || schema.is_none());
         text.contains("no code fence")
     }
 
@@ -94,9 +87,21 @@ mod tests {
     // L15
     #[test]
     fn only_native_enforcement_goes_uncoached_until_it_fails() {
-        assert!(!coached(Enforcement::Native, Some(&SCHEMA), false));
-        assert!(coached(Enforcement::Native, Some(&SCHEMA), true));
-        assert!(coached(Enforcement::Native, None, false));
+        assert!(!coached(
+            Enforcement::Native(&Lowered::AS_WRITTEN),
+            Some(&SCHEMA),
+            false
+        ));
+        assert!(coached(
+            Enforcement::Native(&Lowered::AS_WRITTEN),
+            Some(&SCHEMA),
+            true
+        ));
+        assert!(coached(
+            Enforcement::Native(&Lowered::AS_WRITTEN),
+            None,
+            false
+        ));
         assert!(coached(Enforcement::JsonMode, Some(&SCHEMA), false));
         assert!(coached(Enforcement::Coached, Some(&SCHEMA), false));
     }

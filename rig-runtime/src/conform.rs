@@ -8,10 +8,11 @@ use std::fmt::Write as _;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use jsonschema::{Draft, ValidationError, Validator};
-use rig_spec::Schema;
+use rig_spec::{Enforcement, Schema};
 use serde_json::Value;
 
 use crate::answer::{self, Unreadable};
+use crate::undo::undo;
 
 /// An answer that the gate did not let through.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,12 +35,18 @@ pub(crate) enum Rejected {
 }
 
 /// Returns the value of an answer that conforms to the schema and that the route's output type can hold.
+///
+/// The answer is in the form that its candidate was asked for, and is judged in the route's own.
 pub(crate) fn gate(
     schema: Option<&'static Schema>,
+    asked: Enforcement,
     fits: fn(&Value) -> bool,
     text: &str,
 ) -> Result<Value, Rejected> {
     let mut value = answer::read(text).map_err(|fault| unreadable(text, &fault))?;
+    if let Enforcement::Native(lowered) = asked {
+        value = undo(lowered, value);
+    }
     let Some(schema) = schema else {
         return Ok(value);
     };
@@ -215,11 +222,12 @@ mod tests {
     static SCHEMA: Schema = Schema {
         name: "ticket",
         json: r#"{"type":"object","required":["priority","tags"],"additionalProperties":{"type":"integer"},"properties":{"priority":{"enum":["low","high"]},"tags":{"type":"array","items":{"type":"string","format":"email"}}}}"#,
+        skeleton: "null",
         hash: 1,
     };
 
     fn rejected(text: &str) -> Nonconformant {
-        match gate(Some(&SCHEMA), |_| true, text) {
+        match gate(Some(&SCHEMA), Enforcement::Coached, |_| true, text) {
             Err(Rejected::Answer(answer)) => answer,
             other => panic!("{text}: {other:?}"),
         }
@@ -230,8 +238,14 @@ mod tests {
     fn a_conformant_answer_passes_as_the_value_that_was_validated() {
         let text = r#"Sure: {"priority": "low", "tags": ["no mail"], "extra": 1}"#;
         let value = json!({"priority": "low", "tags": ["no mail"], "extra": 1});
-        assert_eq!(gate(Some(&SCHEMA), |_| true, text), Ok(value));
-        assert_eq!(gate(None, |_| true, "[1]"), Ok(json!([1])));
+        assert_eq!(
+            gate(Some(&SCHEMA), Enforcement::Coached, |_| true, text),
+            Ok(value)
+        );
+        assert_eq!(
+            gate(None, Enforcement::Coached, |_| true, "[1]"),
+            Ok(json!([1]))
+        );
     }
 
     #[test]
@@ -296,10 +310,11 @@ mod tests {
         static BROKEN: Schema = Schema {
             name: "b",
             json: r#"{"type":7}"#,
+            skeleton: "null",
             hash: 2,
         };
         assert!(matches!(
-            gate(Some(&BROKEN), |_| true, "1"),
+            gate(Some(&BROKEN), Enforcement::Coached, |_| true, "1"),
             Err(Rejected::Schema(_))
         ));
     }
@@ -309,9 +324,17 @@ mod tests {
         static COUNT: Schema = Schema {
             name: "Count",
             json: r#"{"type":"integer"}"#,
+            skeleton: "null",
             hash: 3,
         };
-        let gate = |text| gate(Some(&COUNT), |value| value.is_i64(), text);
+        let gate = |text| {
+            gate(
+                Some(&COUNT),
+                Enforcement::Coached,
+                |value| value.is_i64(),
+                text,
+            )
+        };
         assert_eq!(gate("3.0"), Ok(json!(3)));
         assert_eq!(
             gate("9007199254740993"),

@@ -26,6 +26,7 @@ mod repair;
 mod rig;
 mod run;
 mod step;
+mod undo;
 
 pub mod store;
 pub mod testing;

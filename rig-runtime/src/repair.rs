@@ -41,6 +41,7 @@ mod tests {
     const SCHEMA: Schema = Schema {
         name: "s",
         json: r#"{"type":"object"}"#,
+        skeleton: "{}",
         hash: 1,
     };
 

@@ -9,6 +9,7 @@ mod money;
 mod provider;
 mod registry;
 mod route;
+mod schema;
 mod template;
 
 pub use capability::{Capabilities, Capability};
@@ -23,4 +24,5 @@ pub use route::{
     Cache, Candidate, Dimension, Enforcement, Grounding, Plan, Policy, Project, Repair, Route,
     Sampling, Schema, Search, Tier, Tool, Variant,
 };
+pub use schema::{Lowered, Shape, Step, coaching};
 pub use template::{Segment, Template};

@@ -25,13 +25,21 @@ pub enum TokenLimitKey {
     MaxTokens,
 }
 
-/// Which schemas a provider accepts for native enforcement.
+/// The dialect of JSON Schema in which a provider enforces schemas. The compiler holds the rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NativeSchema {
     /// OpenAI's strict subset: every object closed and every property required.
     OpenAiStrict,
     /// Anthropic's subset: every object closed, no bounds, no recursion.
     Anthropic,
+    /// Gemini's `responseJsonSchema`: few bounds, recursion only where it is optional.
+    Gemini,
+    /// xAI's subset: objects closed unless they say otherwise, no bounds, no recursion.
+    Xai,
+    /// Fireworks' subset: no bounds at all.
+    Fireworks,
+    /// What the engines behind DeepInfra's models have in common.
+    DeepInfra,
     /// Any schema; what the host cannot enforce it ignores.
     Any,
 }
@@ -51,7 +59,7 @@ pub struct Provider {
     pub key_env: Option<&'static str>,
     /// What its models can do unless something more precise is known.
     pub capabilities: Capabilities,
-    /// Which schemas it enforces.
+    /// In which dialect it enforces schemas.
     pub native_schema: NativeSchema,
     /// How the chat dialect names the output token limit.
     pub token_limit: TokenLimitKey,
@@ -116,7 +124,7 @@ pub static GROK: Provider = Provider {
     base_url_env: "GROK_BASE_URL",
     key_env: Some("XAI_API_KEY"),
     capabilities: NATIVE,
-    native_schema: NativeSchema::OpenAiStrict,
+    native_schema: NativeSchema::Xai,
     token_limit: TokenLimitKey::MaxTokens,
     cached_prefix: None,
     tiers: &[Tier::Standard, Tier::Priority],
@@ -130,7 +138,7 @@ pub static DEEPINFRA: Provider = Provider {
     base_url_env: "DEEPINFRA_BASE_URL",
     key_env: Some("DEEPINFRA_API_KEY"),
     capabilities: JSON_MODE,
-    native_schema: NativeSchema::Any,
+    native_schema: NativeSchema::DeepInfra,
     token_limit: TokenLimitKey::MaxTokens,
     cached_prefix: None,
     tiers: &[],
@@ -144,7 +152,7 @@ pub static FIREWORKS: Provider = Provider {
     base_url_env: "FIREWORKS_BASE_URL",
     key_env: Some("FIREWORKS_API_KEY"),
     capabilities: NATIVE,
-    native_schema: NativeSchema::Any,
+    native_schema: NativeSchema::Fireworks,
     token_limit: TokenLimitKey::MaxTokens,
     cached_prefix: None,
     tiers: &[Tier::Priority],

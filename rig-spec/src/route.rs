@@ -3,7 +3,7 @@
 //! Generated code fills in these types as `static`s. Whatever does not depend on a call is already decided
 //! in them: the ladder's order, who is live, how each candidate is asked for JSON.
 
-use crate::{Backoff, Capabilities, FailureClass, Price, Provider, Template, Usd};
+use crate::{Backoff, Capabilities, FailureClass, Lowered, Price, Provider, Template, Usd};
 
 /// A route: the contract that a call runs under.
 #[derive(Debug, PartialEq)]
@@ -132,8 +132,8 @@ pub struct Candidate {
 /// How a candidate is made to answer in the route's shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Enforcement {
-    /// The schema goes with the request, and the provider enforces it.
-    Native,
+    /// The schema goes with the request in this form, and the provider enforces it.
+    Native(&'static Lowered),
     /// The provider guarantees JSON, the prompt states the schema.
     JsonMode,
     /// Only the prompt states the schema.
@@ -156,6 +156,8 @@ pub struct Schema {
     pub name: &'static str,
     /// The JSON Schema, self-contained, as compact JSON in the file's key order.
     pub json: &'static str,
+    /// An answer in its simplest form, as compact JSON: what coaching shows. Empty where there is none.
+    pub skeleton: &'static str,
     /// A hash of `json` that the output type of a call has to carry too.
     pub hash: u64,
 }

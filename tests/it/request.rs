@@ -2,13 +2,19 @@
 
 use rig::transport::Request;
 use serde_json::{Value, json};
-use tests::routes::{AnythingInput, anything, ladder, messages, patient};
+use tests::routes::{AnythingInput, ProfileInput, anything, ladder, messages, patient, profile};
 use tests::{check, messages_reply};
 
 use crate::{BAD, BOTH, GOOD, good, messages_input, patient_input, question};
 
 /// The schema of every route here, compact, in the file's key order: models write in the schema's order.
 const SCHEMA: &str = r#"{"$schema":"https://json-schema.org/draft/2020-12/schema","title":"Reply","description":"What the desk answers.","type":"object","properties":{"verdict":{"enum":["yes","no"],"description":"The answer in a word; it comes first."},"because":{"type":"string","description":"Why."},"also":{"type":["string","null"],"description":"What else there is to say."}},"required":["verdict","because","also"],"additionalProperties":false}"#;
+
+/// An answer in its simplest form.
+const SKELETON: &str = r#"{"verdict":"yes","because":"…","also":"…"}"#;
+
+/// The schema as the dialects of the built-in providers have it.
+const LOWERED: &str = r#"{"type":"object","title":"Reply","description":"What the desk answers.","properties":{"verdict":{"type":"string","description":"The answer in a word; it comes first.","enum":["yes","no"]},"because":{"type":"string","description":"Why."},"also":{"type":["string","null"],"description":"What else there is to say."}},"required":["verdict","because","also"],"additionalProperties":false}"#;
 
 const SERVED: &str = r#"
     1 north/n1 conformant 100+20 $0.00014
@@ -61,7 +67,7 @@ fn a_json_mode_candidate_is_coached() {
     assert_eq!(
         seen.system(1),
         format!(
-            "Decide this case.\n\nIs it so?\n\nAnswer with exactly one JSON value: no prose, no code fence.\nIt has to conform to this JSON Schema:\n{SCHEMA}"
+            "Decide this case.\n\nIs it so?\n\nAnswer with exactly one JSON value: no prose, no code fence.\nIt has to conform to this JSON Schema:\n{SCHEMA}\nIt looks like this, with your values in place of these:\n{SKELETON}"
         )
     );
 }
@@ -122,7 +128,7 @@ fn a_tier_is_asked_for_where_there_is_one() {
         (&format["strict"], &format["name"]),
         (&json!(true), &json!("Reply"))
     );
-    assert!(seen.text(1).contains(SCHEMA));
+    assert!(seen.text(1).contains(LOWERED));
     assert_eq!(
         seen.request(1).url,
         "https://api.openai.com/v1/chat/completions"
@@ -162,7 +168,7 @@ fn the_messages_dialect_goes_down_a_ladder() {
     assert_eq!(header(request, "x-api-key"), Some("OPEN-SESAME-anthropic"));
     assert_eq!(header(request, "anthropic-version"), Some("2023-06-01"));
     assert_eq!(header(request, "authorization"), None);
-    let schema: Value = serde_json::from_str(SCHEMA).unwrap();
+    let schema: Value = serde_json::from_str(LOWERED).unwrap();
     assert_eq!(
         seen.body(1),
         json!({
@@ -176,9 +182,58 @@ fn the_messages_dialect_goes_down_a_ladder() {
             "service_tier": "auto",
         })
     );
-    assert!(seen.text(1).contains(SCHEMA));
+    assert!(seen.text(1).contains(LOWERED));
     // L15
     assert!(seen.system(2).contains(SCHEMA));
     assert_eq!(seen.body(3)["max_completion_tokens"], 300);
     assert_eq!(seen.body(3)["temperature"], 1.5);
+}
+
+fn profile_input() -> ProfileInput {
+    ProfileInput {
+        text: "Ada".to_owned(),
+    }
+}
+
+/// C8: a dialect without optional properties and lists is asked in its own form, and read back in the route's.
+#[test]
+fn a_lowered_schema_is_undone_before_the_gate() {
+    let answer =
+        r#"{"answer":[{"name":"Ada","nick":null,"born":null},{"name":"Bo","nick":"B","born":1}]}"#;
+    let seen = check(
+        "openai",
+        [rig::testing::Scripted::chat(answer)],
+        |rig| profile(profile_input()).on(rig).run(),
+        r#"
+        1 openai/gpt-5.4-mini conformant 100+20 $0.000165
+        = [{"name":"Ada","born":null},{"name":"Bo","nick":"B","born":1}]
+        "#,
+    );
+    let sent = r#""strict":true,"schema":{"type":"object","properties":{"answer":{"type":"array","title":"Profiles","items":{"type":"object","title":"Profile","properties":{"name":{"type":"string","description":"At most 40 characters."},"nick":{"type":["string","null"]},"born":{"type":["integer","null"]}},"required":["name","nick","born"],"additionalProperties":false}}},"required":["answer"],"additionalProperties":false}"#;
+    assert!(seen.text(1).contains(sent), "{}", seen.text(1));
+}
+
+/// What a dialect does not enforce is held here all the same, and a host that ignores the schema is read as before.
+#[test]
+fn the_gate_holds_the_files_schema_whatever_was_sent() {
+    let long = format!(r#"{{"answer":[{{"name":"{}"}}]}}"#, "a".repeat(41));
+    check(
+        "anthropic",
+        [messages_reply(&long)],
+        |rig| profile(profile_input()).on(rig).run(),
+        r#"
+        1 anthropic/claude-haiku-4-5 content_invalid 130+20 cached 30 $0.000203 ->standard
+        ! content_invalid anthropic/claude-haiku-4-5: the answer misses the schema at `/0/name` (maxLength)
+        (openai/gpt-5.4-mini has no key, anthropic/claude-haiku-4-5 content_invalid)
+        "#,
+    );
+    check(
+        "anthropic",
+        [messages_reply(r#"[{"name":"Ada"}]"#)],
+        |rig| profile(profile_input()).on(rig).run(),
+        r#"
+        1 anthropic/claude-haiku-4-5 conformant 130+20 cached 30 $0.000203 ->standard
+        = [{"name":"Ada"}]
+        "#,
+    );
 }

@@ -22,6 +22,10 @@ pub async fn patient(input: PatientInput) -> rig::Result<ladder::Reply>;
 #[modelrig::route("messages", crate = crate::modelrig)]
 pub async fn messages(input: MessagesInput) -> modelrig::Result<self::Reply>;
 
+/// Optional properties, in a dialect that has none and in one that has them.
+#[rig::route("profile")]
+pub async fn profile(input: ProfileInput) -> rig::Result<Profiles>;
+
 /// Any JSON value.
 #[rig::route("anything")]
 pub async fn anything(input: AnythingInput) -> rig::Result<serde_json::Value>;

@@ -14,13 +14,22 @@ use crate::names::{Taken, snake};
 use crate::project::{Project, Search};
 use crate::resolve::resolve;
 use crate::schema::Schema;
-use crate::schema::native::obstacle;
+use crate::schema::lower::Forms;
 use crate::source::Spanned;
 use crate::template::{Segment, Template};
 use crate::tool::Tool;
 use crate::worst::Bound;
 
-pub(crate) use rig_spec::Enforcement;
+/// How a candidate is made to answer in the route's shape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Enforcement {
+    /// The provider enforces the schema, in this dialect.
+    Native(NativeSchema),
+    /// The provider guarantees JSON, the prompt states the schema.
+    JsonMode,
+    /// Only the prompt states the schema.
+    Coached,
+}
 
 /// A route that keeps every rule. Only `check` makes one.
 #[derive(Debug)]
@@ -28,6 +37,10 @@ pub(crate) struct Checked {
     pub(crate) name: String,
     pub(crate) version: u64,
     pub(crate) schema: Option<Schema>,
+    /// The schema in the dialects of the candidates that could enforce it.
+    pub(crate) forms: Forms,
+    /// How the route asks for JSON.
+    pub(crate) json: Json,
     pub(crate) plan: Plan,
     /// The variants that have a live candidate.
     pub(crate) variants: Vec<(String, Plan)>,
@@ -56,6 +69,13 @@ pub(crate) struct PlannedGrounding {
     pub(crate) query: Template,
     /// Who searches; `None` where every candidate does so itself.
     pub(crate) search: Option<Rc<Search>>,
+}
+
+impl Checked {
+    /// Returns whether a candidate of the default plan would enforce the schema, could it be said in its dialect.
+    pub(crate) fn wants_native(&self, candidate: &PlannedCandidate) -> bool {
+        self.json == Json::Native && candidate.capabilities.has(Capability::StructuredNative)
+    }
 }
 
 /// How calls are served: the live candidates in ladder order, the prompt, the repair rung.
@@ -195,14 +215,17 @@ pub(super) fn plan(route: &Route) -> Option<Checked> {
         tools: route.tools.clone(),
         project: route.project.clone(),
         schema,
+        forms: planner.forms,
+        json,
     })
 }
 
 struct Planner<'a> {
     declared: HashMap<String, &'a Candidate>,
     route: &'a Route,
-    /// The kinds of native enforcement that take the schema.
-    native: Vec<NativeSchema>,
+    /// The schema in the dialects of the candidates. What has no form in one is told in the prompt, so every
+    /// candidate is asked in some way: a ladder that nobody can enforce and nobody be coached on is not sayable.
+    forms: Forms,
 }
 
 impl<'a> Planner<'a> {
@@ -213,22 +236,11 @@ impl<'a> Planner<'a> {
                 declared.entry(key).or_insert(candidate);
             }
         }
-        // Asked once for each kind, and not once for each candidate of each variant.
-        let takes = |kind: &NativeSchema| {
-            schema.is_some_and(|schema| obstacle(*kind, &schema.root).is_none())
-        };
-        let native = [
-            NativeSchema::OpenAiStrict,
-            NativeSchema::Anthropic,
-            NativeSchema::Any,
-        ]
-        .into_iter()
-        .filter(takes)
-        .collect();
+        let forms = schema.map(|schema| Forms::of(native_dialects(candidates), &schema.root));
         Self {
             declared,
             route,
-            native,
+            forms: forms.unwrap_or_default(),
         }
     }
 
@@ -261,9 +273,9 @@ impl<'a> Planner<'a> {
         let flags = candidate.facts.capabilities;
         let native = json == Json::Native
             && flags.has(Capability::StructuredNative)
-            && self.native.contains(&provider.native_schema());
+            && matches!(self.forms.get(provider.native_schema()), Some(Ok(_)));
         let enforcement = match native {
-            true => Enforcement::Native,
+            true => Enforcement::Native(provider.native_schema()),
             false if flags.has(Capability::JsonMode) => Enforcement::JsonMode,
             false => Enforcement::Coached,
         };
@@ -290,6 +302,15 @@ impl<'a> Planner<'a> {
         };
         Some(PlannedRepair { max_repairs, model })
     }
+}
+
+/// Returns the dialects of the candidates that enforce schemas themselves.
+pub(super) fn native_dialects(candidates: &[Candidate]) -> impl Iterator<Item = NativeSchema> {
+    let native = candidates.iter().filter(|candidate| {
+        let flags = candidate.facts.capabilities;
+        flags.has(Capability::StructuredNative)
+    });
+    native.filter_map(|candidate| Some(candidate.provider.as_ref()?.native_schema()))
 }
 
 /// Returns a variant's prompt: replaced or added to, then with its scaffold around it.

@@ -10,6 +10,7 @@ use crate::schema::answer_size::{AnswerSize, answer_size};
 use crate::source::Spanned;
 use crate::template::{Segment, Template};
 use crate::tokens::{TokenizerFamily, at_least, at_most, at_most_of_chars, framing};
+use rig_spec::coaching;
 
 pub(super) fn check(route: &Route, sink: &mut Sink) {
     let size = match &route.schema {
@@ -142,9 +143,11 @@ fn context(
     // A limit beyond what the model writes has a finding of its own.
     let most = candidate.facts.max_output.unwrap_or(u64::MAX);
     let output = limit.map_or(0, |limit| limit.value.min(most));
-    // The schema goes along, in the provider's own form or in the prompt.
+    // The schema goes along, in the provider's own form or in the prompt with what is said about it.
     let schema = match &route.schema {
-        Answer::Schema(schema) => at_most(&schema.json, family),
+        Answer::Schema(schema) => {
+            at_most(&coaching(Some((&schema.json, &schema.skeleton))), family)
+        }
         Answer::Any | Answer::Broken => 0,
     };
     let tools = route.tools.iter().map(|tool| {

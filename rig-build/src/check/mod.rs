@@ -28,7 +28,9 @@ mod unused_variable;
 mod variant_candidate;
 mod variant_name;
 
-pub(crate) use checked::{Checked, Input, Plan, PlannedCandidate, PlannedGrounding, input_fields};
+pub(crate) use checked::{
+    Checked, Enforcement, Input, Plan, PlannedCandidate, PlannedGrounding, input_fields,
+};
 pub(crate) use route_name::LONGEST_NAME;
 
 use crate::diagnostic::Sink;

@@ -4,6 +4,7 @@
 //! final form, in declared order: the same route gives the same bytes.
 
 mod bounds;
+mod forms;
 mod route;
 mod tables;
 mod types;
@@ -13,7 +14,7 @@ pub(crate) use types::{Source, types};
 
 use std::fmt::Write as _;
 
-use rig_spec::{Enforcement, Usd, UsdPerMtok};
+use rig_spec::{Usd, UsdPerMtok};
 
 use crate::check::Checked;
 use crate::worst::{clock, of_route};
@@ -28,6 +29,7 @@ pub(crate) fn module(route: &Checked, source: &Source<'_>) -> String {
 /// Returns what the documentation of a route's function says besides the user's own words.
 pub(crate) fn docs(route: &Checked, shown: &str) -> String {
     let mut out = String::from("Candidates, in this order:\n\n");
+    let mut receipts = Vec::new();
     for (index, candidate) in route.plan.candidates.iter().enumerate() {
         let price = match &candidate.price {
             Some(price) => {
@@ -37,16 +39,20 @@ pub(crate) fn docs(route: &Checked, shown: &str) -> String {
             }
             None => "unpriced".to_owned(),
         };
-        let enforced = match candidate.enforcement {
-            Enforcement::Native => "enforces the schema",
-            Enforcement::JsonMode => "JSON mode, told the schema",
-            Enforcement::Coached => "told the schema",
-        };
+        let enforced = forms::held(route, candidate);
         let (provider, model) = (candidate.provider.name(), &candidate.model);
         put(
             &mut out,
             format_args!("{}. `{provider}/{model}`: {price}; {enforced}\n", index + 1),
         );
+        let indent = " ".repeat((index + 1).to_string().len() + 2);
+        for line in receipt(
+            &mut receipts,
+            index,
+            forms::receipt(&route.forms, candidate),
+        ) {
+            put(&mut out, format_args!("{indent}- {line}\n"));
+        }
     }
     let worst = of_route(route);
     put(
@@ -61,6 +67,20 @@ pub(crate) fn docs(route: &Checked, shown: &str) -> String {
         ),
     );
     out
+}
+
+/// Returns the lines of a receipt, or which candidate has the same.
+fn receipt(known: &mut Vec<(usize, Vec<String>)>, index: usize, lines: Vec<String>) -> Vec<String> {
+    if lines.is_empty() {
+        return lines;
+    }
+    match known.iter().find(|(_, other)| *other == lines) {
+        Some((first, _)) => vec![format!("as candidate {}", first + 1)],
+        None => {
+            known.push((index, lines.clone()));
+            lines
+        }
+    }
 }
 
 /// Writes to a string, which cannot fail.

@@ -5,7 +5,7 @@
 use rig_spec::{Backoff, Cache, FailureClass, Policy, Tier};
 
 use super::values::{integer, optional};
-use super::{bounds, put, tables};
+use super::{bounds, forms, put, tables};
 use crate::check::{Checked, PlannedGrounding};
 use crate::names::pascal;
 use crate::project::{Project, Search};
@@ -17,6 +17,7 @@ type Field = (&'static str, Option<String>);
 /// Writes the table of a route, and what it is made of.
 pub(super) fn write(out: &mut String, route: &Checked) {
     tables::hosts(out, route);
+    forms::write(out, route);
     let (name, version) = (&route.name, route.version);
     let chars = |(name, chars): &(String, u64)| format!("({name:?}, {})", integer(chars));
     let fields = [
@@ -28,7 +29,7 @@ pub(super) fn write(out: &mut String, route: &Checked) {
         }),
         ("plan", {
             let mut text = String::new();
-            tables::plan(&mut text, "    ", &route.plan);
+            tables::plan(&mut text, "    ", &route.forms, &route.plan);
             Some(text)
         }),
         ("variants", variants(route)),
@@ -91,7 +92,7 @@ fn variants(route: &Checked) -> Option<String> {
                 "        __rig::Variant {{\n            name: {name:?},\n            plan: "
             ),
         );
-        tables::plan(&mut text, "            ", plan);
+        tables::plan(&mut text, "            ", &route.forms, plan);
         text.push_str(",\n        },\n");
     }
     Some(text + "    ]")

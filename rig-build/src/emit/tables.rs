@@ -2,23 +2,25 @@
 
 use std::collections::BTreeMap;
 
-use rig_spec::{Dialect, Enforcement};
+use rig_spec::Dialect;
 
-use super::put;
 use super::values::{capabilities, hash, optional, price};
-use crate::check::{Checked, Plan, PlannedCandidate};
+use super::{forms, put};
+use crate::check::{Checked, Enforcement, Plan, PlannedCandidate};
 use crate::ir::ProviderRef;
 use crate::names::pascal;
 use crate::project::Host;
 use crate::schema::Schema;
+use crate::schema::lower::Forms;
 use crate::template::{Segment, Template};
 
 /// Writes a schema.
 pub(super) fn schema(indent: &str, schema: &Schema) -> String {
     format!(
-        "__rig::Schema {{\n{indent}    name: {:?},\n{indent}    json: {:?},\n{indent}    hash: {},\n{indent}}}",
+        "__rig::Schema {{\n{indent}    name: {:?},\n{indent}    json: {:?},\n{indent}    skeleton: {:?},\n{indent}    hash: {},\n{indent}}}",
         wire_name(&schema.type_name),
         schema.json,
+        schema.skeleton,
         hash(schema.hash)
     )
 }
@@ -105,13 +107,13 @@ fn host_static(host: &Host) -> String {
 }
 
 /// Writes a plan.
-pub(super) fn plan(out: &mut String, indent: &str, plan: &Plan) {
+pub(super) fn plan(out: &mut String, indent: &str, forms: &Forms, plan: &Plan) {
     out.push_str("__rig::Plan {\n");
     put(out, format_args!("{indent}    candidates: &[\n"));
     let inner = format!("{indent}        ");
     for planned in &plan.candidates {
         out.push_str(&inner);
-        candidate(out, &inner, planned);
+        candidate(out, &inner, forms, planned);
         out.push_str(",\n");
     }
     put(out, format_args!("{indent}    ],\n{indent}    prompt: "));
@@ -138,7 +140,7 @@ pub(super) fn plan(out: &mut String, indent: &str, plan: &Plan) {
                 None => out.push_str("::core::option::Option::None"),
                 Some(model) => {
                     out.push_str("::core::option::Option::Some(&");
-                    candidate(out, &inner, model);
+                    candidate(out, &inner, forms, model);
                     out.push(')');
                 }
             }
@@ -148,16 +150,21 @@ pub(super) fn plan(out: &mut String, indent: &str, plan: &Plan) {
     put(out, format_args!("{indent}}}"));
 }
 
-fn candidate(out: &mut String, indent: &str, candidate: &PlannedCandidate) {
+fn candidate(out: &mut String, indent: &str, forms: &Forms, candidate: &PlannedCandidate) {
     let provider = match &candidate.provider {
         ProviderRef::BuiltIn(provider) => format!("&__rig::{}", upper(provider.name)),
         ProviderRef::Host(host) => format!("&{}", host_static(host)),
     };
-    let enforcement = match candidate.enforcement {
-        Enforcement::Native => "Native",
-        Enforcement::JsonMode => "JsonMode",
-        Enforcement::Coached => "Coached",
+    let native = |kind| {
+        let form = forms::expression(forms, kind)?;
+        Some(format!("Native({form})"))
     };
+    let enforcement = match candidate.enforcement {
+        Enforcement::Native(kind) => native(kind),
+        Enforcement::JsonMode => Some("JsonMode".to_owned()),
+        Enforcement::Coached => None,
+    };
+    let enforcement = enforcement.unwrap_or_else(|| "Coached".to_owned());
     put(
         out,
         format_args!("__rig::Candidate {{\n{indent}    provider: {provider},\n"),

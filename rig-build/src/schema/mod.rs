@@ -1,11 +1,11 @@
 //! What does a schema file mean?
 //!
 //! `valid` says whether it is a JSON Schema, `bundle` makes it self-contained, `types` turns it into Rust
-//! types, `native` says which providers can enforce it.
+//! types, `lower` says what a provider is sent of it.
 
 pub(crate) mod answer_size;
 mod bundle;
-pub(crate) mod native;
+pub(crate) mod lower;
 pub(crate) mod types;
 mod valid;
 
@@ -27,6 +27,8 @@ pub(crate) struct Schema {
     pub(crate) type_name: String,
     /// The tree as compact JSON.
     pub(crate) json: String,
+    /// An answer in its simplest form, as compact JSON.
+    pub(crate) skeleton: String,
     /// A hash of `json`.
     pub(crate) hash: u64,
 }
@@ -58,10 +60,12 @@ pub(crate) fn schema(
     let root = root.filter(|_| !broken)?;
     let json = root.to_json();
     let hash = fnv1a(&json);
+    let skeleton = lower::skeleton(&root);
     Some(Schema {
         root,
         type_name,
         json,
+        skeleton,
         hash,
     })
 }

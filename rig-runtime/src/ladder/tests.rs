@@ -8,8 +8,8 @@ use std::task::Poll;
 use std::time::Duration;
 
 use rig_spec::{
-    Capabilities, DEEPSEEK, Enforcement, FailureClass, OPENAI, Policy, Price, Rates, Repair,
-    Sampling, Schema, Segment, Template, Usd,
+    Capabilities, DEEPSEEK, Enforcement, FailureClass, Lowered, OPENAI, Policy, Price, Rates,
+    Repair, Sampling, Schema, Segment, Template, Usd,
 };
 use serde_json::json;
 
@@ -22,7 +22,7 @@ const NATIVE: Candidate = Candidate {
     provider: &OPENAI,
     model: "a",
     capabilities: Capabilities::of(&[]),
-    enforcement: Enforcement::Native,
+    enforcement: Enforcement::Native(&Lowered::AS_WRITTEN),
     price: Some(Price::flat(Rates::nanos(1_000_000_000, 2_000_000_000))),
 };
 const JSON_MODE: Candidate = Candidate {
@@ -39,6 +39,7 @@ static ROUTE: Route = Route {
     schema: Some(Schema {
         name: "greeting",
         json: r#"{"type":"object","required":["text"],"properties":{"text":{"type":"string"}}}"#,
+        skeleton: r#"{"text":"…"}"#,
         hash: 1,
     }),
     plan: Plan {

@@ -91,10 +91,10 @@ pub(super) fn encode(prompt: &Prompt<'_>) -> Request {
 /// The dialect has no JSON mode: without a schema only the prompt asks for JSON.
 fn output_config<'a>(prompt: &Prompt<'a>) -> Option<OutputConfig<'a>> {
     match prompt.candidate.enforcement {
-        Enforcement::Native => prompt.schema.map(|schema| OutputConfig {
+        Enforcement::Native(lowered) => prompt.schema.map(|schema| OutputConfig {
             format: Format {
                 r#type: "json_schema",
-                schema: super::verbatim(schema),
+                schema: super::sent(schema, lowered),
             },
         }),
         Enforcement::JsonMode | Enforcement::Coached => None,

@@ -100,13 +100,14 @@ pub(super) fn encode(prompt: &Prompt<'_>) -> Request {
 
 fn response_format<'a>(prompt: &Prompt<'a>) -> Option<ResponseFormat<'a>> {
     match prompt.candidate.enforcement {
-        Enforcement::Native => prompt.schema.map(|schema| {
-            let is_strict = prompt.candidate.provider.native_schema == NativeSchema::OpenAiStrict;
+        Enforcement::Native(lowered) => prompt.schema.map(|schema| {
+            let dialect = prompt.candidate.provider.native_schema;
+            let is_strict = matches!(dialect, NativeSchema::OpenAiStrict | NativeSchema::Xai);
             ResponseFormat::JsonSchema {
                 json_schema: JsonSchema {
                     name: schema.name,
                     strict: is_strict.then_some(true),
-                    schema: super::verbatim(schema),
+                    schema: super::sent(schema, lowered),
                 },
             }
         }),

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use rig_spec::{Candidate, Dialect, FailureClass, Policy, Provider, Schema};
+use rig_spec::{Candidate, Dialect, FailureClass, Lowered, Policy, Provider, Schema};
 
 use serde_json::value::RawValue;
 
@@ -142,9 +142,10 @@ fn json_headers() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Returns the schema's text as it stands: models write properties in the schema's order, so it is kept.
-fn verbatim(schema: &Schema) -> &'static RawValue {
-    serde_json::from_str(schema.json).expect("a compiled schema is JSON")
+/// Returns the text that is sent of a schema, as it stands: models write properties in its order, so that is kept.
+fn sent(schema: &Schema, lowered: &'static Lowered) -> &'static RawValue {
+    let text = lowered.json.unwrap_or(schema.json);
+    serde_json::from_str(text).expect("a compiled schema is JSON")
 }
 
 impl Failed {

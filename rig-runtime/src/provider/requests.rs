@@ -1,8 +1,8 @@
 //! Do requests have the shape that each dialect wants?
 
 use rig_spec::{
-    ANTHROPIC, Candidate, DEEPSEEK, Enforcement, FIREWORKS, GROK, OPENAI, Policy, Provider,
-    Sampling, Schema, Tier,
+    ANTHROPIC, Candidate, DEEPSEEK, Enforcement, FIREWORKS, GROK, Lowered, OPENAI, Policy,
+    Provider, Sampling, Schema, Tier,
 };
 use serde_json::{Value, json};
 
@@ -13,8 +13,11 @@ use crate::transport::Request;
 const SCHEMA: Schema = Schema {
     name: "summary",
     json: r#"{"type":"object","properties":{"z":{"type":"string"},"a":{"type":"integer"}}}"#,
+    skeleton: r#"{"z":"…","a":0}"#,
     hash: 0,
 };
+
+const AS_WRITTEN: Enforcement = Enforcement::Native(&Lowered::AS_WRITTEN);
 
 const SAMPLING: Sampling = Sampling {
     temperature: Some(1.5),
@@ -61,7 +64,7 @@ fn messages() -> Value {
 
 #[test]
 fn a_chat_request_carries_everything_the_route_declares() {
-    let request = request(&OPENAI, Enforcement::Native, SAMPLING, Some(Tier::Flex));
+    let request = request(&OPENAI, AS_WRITTEN, SAMPLING, Some(Tier::Flex));
     assert_eq!(request.url, "https://api.openai.com/v1/chat/completions");
     assert_eq!(
         request.headers,
@@ -101,12 +104,7 @@ fn a_chat_request_says_nothing_that_the_route_does_not() {
 
 #[test]
 fn an_anthropic_request_carries_everything_the_route_declares() {
-    let request = request(
-        &ANTHROPIC,
-        Enforcement::Native,
-        SAMPLING,
-        Some(Tier::Standard),
-    );
+    let request = request(&ANTHROPIC, AS_WRITTEN, SAMPLING, Some(Tier::Standard));
     assert_eq!(request.url, "https://api.anthropic.com/v1/messages");
     assert_eq!(
         request.headers[2..],
@@ -148,9 +146,28 @@ fn an_anthropic_request_has_a_token_limit_even_if_the_route_has_none() {
 #[test]
 fn a_schema_keeps_its_text_and_key_order() {
     for provider in [&OPENAI, &ANTHROPIC] {
-        let request = request(provider, Enforcement::Native, Sampling::BLANK, None);
+        let request = request(provider, AS_WRITTEN, Sampling::BLANK, None);
         let text = String::from_utf8(request.body).unwrap();
         assert!(text.contains(SCHEMA.json), "{text}");
+    }
+}
+
+#[test]
+fn a_candidate_is_sent_the_schema_in_its_own_form() {
+    static LOWERED: Lowered = Lowered {
+        json: Some(r#"{"type":"object","properties":{"z":{"type":["string","null"]}}}"#),
+        ..Lowered::AS_WRITTEN
+    };
+    for provider in [&OPENAI, &ANTHROPIC] {
+        let request = request(
+            provider,
+            Enforcement::Native(&LOWERED),
+            Sampling::BLANK,
+            None,
+        );
+        let text = String::from_utf8(request.body).unwrap();
+        assert!(text.contains(LOWERED.json.unwrap()), "{text}");
+        assert!(!text.contains(SCHEMA.json), "{text}");
     }
 }
 
@@ -165,15 +182,21 @@ type Case = (
 
 #[test]
 fn hosts_differ_as_their_rows_say() {
-    use Enforcement::{Coached, JsonMode, Native};
+    use Enforcement::{Coached, JsonMode};
     let strict = "/response_format/json_schema/strict";
     let format = "/response_format/type";
     let tier = "/service_tier";
     let cases: &[Case] = &[
-        (&OPENAI, Native, None, strict, Some(json!(true))),
-        (&GROK, Native, None, strict, Some(json!(true))),
-        (&FIREWORKS, Native, None, strict, None),
-        (&FIREWORKS, Native, None, format, Some(json!("json_schema"))),
+        (&OPENAI, AS_WRITTEN, None, strict, Some(json!(true))),
+        (&GROK, AS_WRITTEN, None, strict, Some(json!(true))),
+        (&FIREWORKS, AS_WRITTEN, None, strict, None),
+        (
+            &FIREWORKS,
+            AS_WRITTEN,
+            None,
+            format,
+            Some(json!("json_schema")),
+        ),
         (
             &DEEPSEEK,
             JsonMode,
@@ -244,7 +267,7 @@ fn a_host_without_a_key_gets_no_key_header_and_no_empty_turn() {
             provider,
             model: "m-1",
             capabilities: provider.capabilities,
-            enforcement: Enforcement::Native,
+            enforcement: AS_WRITTEN,
             price: None,
         };
         let policy = Policy::BLANK;

@@ -45,6 +45,7 @@ pub static ROUTE: __rig::Route = __rig::Route {
     schema: ::core::option::Option::Some(__rig::Schema {
         name: "Tags",
         json: "{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\"}},\"required\":[\"name\"],\"additionalProperties\":false}}",
+        skeleton: "[{\"name\":\"…\"}]",
         hash: 0x011f_7643_327b_5355,
     }),
     plan: __rig::Plan {

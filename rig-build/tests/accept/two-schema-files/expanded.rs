@@ -52,6 +52,7 @@ pub static ROUTE: __rig::Route = __rig::Route {
     schema: ::core::option::Option::Some(__rig::Schema {
         name: "Order",
         json: "{\"type\":\"object\",\"properties\":{\"item\":{\"$ref\":\"#/$defs/defs.json/$defs/item\"},\"note\":{\"$ref\":\"#/$defs/defs.json/$defs/note\"}},\"required\":[\"item\"],\"additionalProperties\":false,\"$defs\":{\"defs.json\":{\"$defs\":{\"item\":{\"type\":\"object\",\"properties\":{\"sku\":{\"type\":\"string\"},\"note\":{\"$ref\":\"#/$defs/defs.json/$defs/note\"}},\"additionalProperties\":false},\"note\":{\"type\":[\"string\",\"null\"],\"description\":\"A note.\"}}}}}",
+        skeleton: "{\"item\":{\"sku\":\"…\",\"note\":\"…\"},\"note\":\"…\"}",
         hash: 0xb97e_86ac_6c82_0b8b,
     }),
     plan: __rig::Plan {
