@@ -42,3 +42,4 @@ pub use codes::{CODES, Code};
 pub use compile::{Compilation, CompiledRoute, Finding, compile_dir};
 pub use diagnostic::{Severity, wants_colour};
 pub use output::compile_to;
+pub use schema::compile_schema;

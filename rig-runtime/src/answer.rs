@@ -6,10 +6,7 @@
 
 use std::fmt;
 
-use serde::Deserialize;
-use serde::de::{Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
-use serde_json::error::Category;
-use serde_json::{Map, Number, Value};
+use crate::json::{Fault, Reader};
 
 /// Why a text holds no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,8 +21,8 @@ pub(crate) enum Unreadable {
     UnclosedReasoning,
 }
 
-/// Reads the one JSON value of a model's text.
-pub(crate) fn read(text: &str) -> Result<Value, Unreadable> {
+/// Returns the one JSON value of a model's text, as it is written there.
+pub(crate) fn read(text: &str) -> Result<&str, Unreadable> {
     match whole(text) {
         Err(no_json @ Unreadable::NoJson(_)) => Scan::of(text)?.the_one()?.ok_or(no_json),
         decided => decided,
@@ -53,9 +50,9 @@ struct Scan<'a> {
     /// The text after the reasoning, if there was any before the first value.
     answer: Option<&'a str>,
     /// The values of code fences.
-    fenced: Vec<Value>,
+    fenced: Vec<&'a str>,
     /// The objects and arrays outside of fences.
-    bare: Vec<Value>,
+    bare: Vec<&'a str>,
 }
 
 impl<'a> Scan<'a> {
@@ -118,7 +115,7 @@ impl<'a> Scan<'a> {
         Ok(after)
     }
 
-    fn the_one(mut self) -> Result<Option<Value>, Unreadable> {
+    fn the_one(mut self) -> Result<Option<&'a str>, Unreadable> {
         if let Some(answer) = self.answer
             && let Some(value) = if_json(whole(answer))?
         {
@@ -177,7 +174,7 @@ fn after_brackets(text: &str) -> &str {
 }
 
 /// Returns the value of a text that is one JSON value and nothing else.
-fn whole(text: &str) -> Result<Value, Unreadable> {
+fn whole(text: &str) -> Result<&str, Unreadable> {
     let (value, after) = prefix(text)?;
     if after.trim_start().is_empty() {
         Ok(value)
@@ -189,25 +186,23 @@ fn whole(text: &str) -> Result<Value, Unreadable> {
 }
 
 /// Returns the value that a text starts with, and what follows it.
-fn prefix(text: &str) -> Result<(Value, &str), Unreadable> {
-    let mut values = serde_json::Deserializer::from_str(text).into_iter::<Unique>();
-    match values.next() {
-        Some(Ok(Unique(value))) => Ok((value, &text[values.byte_offset()..])),
-        Some(Err(error)) => Err(match error.classify() {
-            Category::Data => Unreadable::RepeatedKey(error.to_string()),
-            Category::Io | Category::Syntax | Category::Eof => {
-                Unreadable::NoJson(no_json(text, &error))
-            }
-        }),
-        None => Err(Unreadable::NoJson("it is empty".to_owned())),
+fn prefix(text: &str) -> Result<(&str, &str), Unreadable> {
+    let mut reader = Reader::new(text);
+    if reader.peek().is_none() {
+        return Err(Unreadable::NoJson("it is empty".to_owned()));
+    }
+    match reader.value(false) {
+        Ok(_) => Ok(text.split_at(reader.at())),
+        Err(fault @ Fault::Repeated(_)) => Err(Unreadable::RepeatedKey(fault.to_string())),
+        Err(fault) => Err(Unreadable::NoJson(no_json(text, &fault))),
     }
 }
 
-/// Says why a text is no JSON. Of one that begins like prose the parser would say that an identifier is missing.
-fn no_json(text: &str, error: &serde_json::Error) -> String {
+/// Says why a text is no JSON. Of one that begins like prose the parser would say that a value is missing.
+fn no_json(text: &str, fault: &Fault) -> String {
     let begins_a_value = |c: char| "{[\"-".contains(c) || c.is_ascii_digit();
     if text.trim_start().starts_with(begins_a_value) {
-        error.to_string()
+        fault.describe(text)
     } else {
         "it does not begin like one".to_owned()
     }
@@ -219,75 +214,6 @@ fn if_json<T>(read: Result<T, Unreadable>) -> Result<Option<T>, Unreadable> {
         Ok(found) => Ok(Some(found)),
         Err(Unreadable::NoJson(_)) => Ok(None),
         Err(fault) => Err(fault),
-    }
-}
-
-/// A JSON value in which no object repeats a key.
-struct Unique(Value);
-
-impl<'de> Deserialize<'de> for Unique {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(UniqueVisitor).map(Self)
-    }
-}
-
-struct UniqueVisitor;
-
-impl<'de> Visitor<'de> for UniqueVisitor {
-    type Value = Value;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON value")
-    }
-
-    fn visit_unit<E>(self) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
-        Ok(Value::Bool(value))
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
-        Ok(Value::Number(value.into()))
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
-        Ok(Value::Number(value.into()))
-    }
-
-    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
-        Ok(Number::from_f64(value).map_or(Value::Null, Value::Number))
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
-        Ok(Value::String(value.to_owned()))
-    }
-
-    fn visit_string<E>(self, value: String) -> Result<Value, E> {
-        Ok(Value::String(value))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
-        let mut list = Vec::new();
-        while let Some(Unique(item)) = items.next_element()? {
-            list.push(item);
-        }
-        Ok(Value::Array(list))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
-        let mut object = Map::new();
-        while let Some(key) = entries.next_key::<String>()? {
-            if object.contains_key(&key) {
-                return Err(A::Error::custom(format_args!(
-                    "the key {key:?} is repeated"
-                )));
-            }
-            let Unique(value) = entries.next_value()?;
-            object.insert(key, value);
-        }
-        Ok(Value::Object(object))
     }
 }
 

@@ -9,10 +9,9 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use rig_spec::{Candidate, FailureClass, Price, Usd};
-use serde_json::Value;
 
 use crate::clock::within;
-use crate::conform::{self, Nonconformant, Rejected};
+use crate::conform::{self, Held, Nonconformant, Rejected};
 use crate::id;
 use crate::journal::Journal;
 use crate::ladder::Job;
@@ -44,10 +43,10 @@ pub(crate) enum Outcome {
 }
 
 /// A conformant answer and its row's facts.
-#[derive(Debug, PartialEq)]
+#[derive(Debug)]
 pub(crate) struct Answer {
-    /// The value that was validated.
-    pub(crate) value: Value,
+    /// The answer in the output type of the call.
+    pub(crate) output: Held,
     /// The attempt's id.
     pub(crate) id: String,
     /// What it used.
@@ -72,6 +71,13 @@ pub(crate) struct Ask {
     pub(crate) user: Cow<'static, str>,
     /// Whether it belongs to the repair rung.
     pub(crate) is_repair: bool,
+}
+
+/// Answers are the same if they are those of the same attempt.
+impl PartialEq for Answer {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id
+    }
 }
 
 impl Outcome {
@@ -247,11 +253,11 @@ impl<'a> Attempt<'a> {
             Ok(reply) => match conform::gate(
                 job.route.schema.as_ref(),
                 candidate.enforcement,
-                job.fits,
+                job.hold,
                 &reply.text,
             ) {
-                Ok(value) => Outcome::Conformant(Box::new(Answer {
-                    value,
+                Ok(output) => Outcome::Conformant(Box::new(Answer {
+                    output,
                     id: row.id.clone(),
                     usage,
                     cost,

@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use crate::conform;
 use crate::error::{ConfigError, Error, Failure, Result};
 use crate::ladder::{self, Job, Served};
 use crate::rig::{self, Rig};
@@ -119,7 +120,7 @@ impl<T: Output, V: RouteVariant> Call<T, V> {
             variant,
             input,
             tags: self.tags,
-            fits: |value| T::deserialize(value).is_ok(),
+            hold: conform::hold::<T>,
         })
     }
 }
@@ -163,16 +164,15 @@ async fn serve(rig: Option<Rig>, job: Result<Job, ConfigError>) -> Result<Served
     ladder::run(rig.parts(), &job).await
 }
 
-/// Turns the value that passed the gate into the route's type.
+/// Turns the answer that passed the gate into the route's type, in which it is.
 fn typed<T: Output>(served: Served) -> Result<Run<T>> {
     let Run { output, meta } = served.run;
-    match serde_json::from_value(output) {
-        Ok(output) => Ok(Run { output, meta }),
-        // The parser's own message would quote the output.
-        Err(_) => Err(Error::Failure(Box::new(Failure {
+    match output.into::<T>() {
+        Some(output) => Ok(Run { output, meta }),
+        None => Err(Error::Failure(Box::new(Failure {
             class: FailureClass::InvariantViolation,
             message: format!(
-                "the output conforms to the schema, but `{}` cannot hold it",
+                "the output conforms to the schema, but is no `{}`",
                 std::any::type_name::<T>()
             ),
             provider: meta.provider,

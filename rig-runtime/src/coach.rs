@@ -43,6 +43,7 @@ mod tests {
         name: "s",
         json: r#"{"type":"object"}"#,
         skeleton: r#"{"k":"…"}"#,
+        gate: "",
         hash: 1,
     };
 

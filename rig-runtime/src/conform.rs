@@ -1,18 +1,37 @@
 //! Does an answer conform to the route's schema?
 //!
-//! The conformance gate: text in, the one conformant JSON value out, or what is wrong with it. Validators
-//! are compiled once per schema and process; `format` is an annotation, and no schema is ever fetched.
+//! The conformance gate: text in, the one conformant answer out in the type of the call, or what is wrong with it.
+//! `read` judges while the type is built, and is all that a good answer meets. Only for a refused one is there a
+//! second look: `judge` collects all that is wrong with the whole value, for the repair prompt. Both go by one
+//! compiled form, which the route compiler made; `format` is an annotation in it.
 
+mod judge;
+mod problem;
+mod read;
+mod ready;
+mod rules;
+
+use std::any::Any;
+use std::borrow::Cow;
 use std::collections::HashMap;
-use std::fmt::Write as _;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::fmt::{self, Write as _};
+use std::sync::{PoisonError, RwLock};
 
-use jsonschema::{Draft, ValidationError, Validator};
-use rig_spec::{Enforcement, Schema};
+use rig_spec::{Enforcement, NodeId, Schema};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use self::problem::Problem;
+pub(crate) use self::ready::Ready;
 use crate::answer::{self, Unreadable};
+use crate::json::{Fault, Reader};
 use crate::undo::undo;
+
+/// A conformant answer, in the output type of the call.
+pub(crate) struct Held(Box<dyn Any + Send>);
+
+/// Reads an answer into the output type of the call, which is the only thing about it that the ladder knows.
+pub(crate) type Hold = fn(Option<&Ready>, Option<NodeId>, &str) -> Result<Held, Fault>;
 
 /// An answer that the gate did not let through.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,55 +53,101 @@ pub(crate) enum Rejected {
     Schema(String),
 }
 
-/// Returns the value of an answer that conforms to the schema and that the route's output type can hold.
+/// Returns the answer that conforms to the schema, in the route's output type.
 ///
 /// The answer is in the form that its candidate was asked for, and is judged in the route's own.
 pub(crate) fn gate(
     schema: Option<&'static Schema>,
     asked: Enforcement,
-    fits: fn(&Value) -> bool,
+    hold: Hold,
     text: &str,
-) -> Result<Value, Rejected> {
-    let mut value = answer::read(text).map_err(|fault| unreadable(text, &fault))?;
-    if let Enforcement::Native(lowered) = asked {
-        value = undo(lowered, value);
-    }
-    let Some(schema) = schema else {
-        return Ok(value);
+) -> Result<Held, Rejected> {
+    let ready = schema.map(ready).transpose().map_err(Rejected::Schema)?;
+    let root = ready.map(|_| 0);
+    let lowered = match asked {
+        Enforcement::Native(lowered) if lowered.changes_answers() => Some(lowered),
+        Enforcement::Native(_) | Enforcement::JsonMode | Enforcement::Coached => None,
     };
-    let validator = validator(schema).map_err(Rejected::Schema)?;
-    if !validator.is_valid(&value) {
-        return Err(misses(schema, &validator, text, &value));
+    // Nearly every answer is the JSON value and nothing else: it is read once.
+    if lowered.is_none()
+        && let Ok(held) = hold(ready, root, text)
+    {
+        return Ok(held);
     }
-    write_whole_numbers_whole(&mut value);
-    if !fits(&value) {
-        return Err(too_large(text));
+    let json = answer::read(text).map_err(|fault| unreadable(text, &fault))?;
+    let mut value = Reader::new(json)
+        .value(ready.is_some())
+        .map_err(|fault| unreadable(text, &Unreadable::NoJson(fault.describe(json))))?;
+    let mut json = Cow::Borrowed(json);
+    if let Some(lowered) = lowered {
+        value = undo(lowered, value);
+        json = value.to_string().into();
     }
-    Ok(value)
-}
-
-/// Turns `3.0` into `3`: JSON Schema takes it for an integer, and Rust's integers do not.
-fn write_whole_numbers_whole(value: &mut Value) {
-    match value {
-        Value::Number(number) => {
-            // Up to 2^53 every whole float is exactly the integer it looks like.
-            const EXACT: f64 = 9_007_199_254_740_992.0;
-            let whole = number
-                .as_f64()
-                .filter(|float| float.fract() == 0.0 && float.abs() <= EXACT);
-            if let Some(whole) = whole.filter(|_| number.is_f64()) {
-                *number = (whole as i64).into();
-            }
+    if json.len() != text.trim_ascii().len()
+        && let Ok(held) = hold(ready, root, &json)
+    {
+        return Ok(held);
+    }
+    if let (Some(schema), Some(ready)) = (schema, ready) {
+        let problems = judge::problems(ready, &value, MOST_ERRORS + 1);
+        if !problems.is_empty() {
+            return Err(misses(schema, text, &problems));
         }
-        Value::Array(items) => items.iter_mut().for_each(write_whole_numbers_whole),
-        Value::Object(entries) => entries.values_mut().for_each(write_whole_numbers_whole),
-        Value::Null | Value::Bool(_) | Value::String(_) => {}
+    }
+    // What conforms was refused because its type cannot hold it. Should the two ways to judge ever disagree, the
+    // one that looks at the whole value is right.
+    hold(ready, None, &json).map_err(|_| cannot_hold(text, &value))
+}
+
+/// Reads an answer into a type.
+pub(crate) fn hold<T: DeserializeOwned + Send + 'static>(
+    ready: Option<&Ready>,
+    root: Option<NodeId>,
+    text: &str,
+) -> Result<Held, Fault> {
+    read::read::<T>(ready, root, text).map(|output| Held(Box::new(output)))
+}
+
+impl Held {
+    /// Returns the answer, if it is of this type.
+    pub(crate) fn into<T: 'static>(self) -> Option<T> {
+        self.0.downcast().ok().map(|output| *output)
     }
 }
 
-/// The one thing that a schema lets through and its type does not: an integer without bounds beyond 64 bits.
-fn too_large(text: &str) -> Rejected {
-    let message = "the answer holds an integer beyond 64 bits";
+impl fmt::Debug for Held {
+    /// Outputs are in no debug form.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Held")
+    }
+}
+
+/// Reads a JSON value into a type and judges it on the way, as the gate does with an answer; `None` if it is refused.
+#[doc(hidden)]
+#[must_use]
+pub fn read_checked<T: DeserializeOwned>(schema: &'static Schema, json: &str) -> Option<T> {
+    read::read(Some(ready(schema).ok()?), Some(0), json).ok()
+}
+
+/// Judges a JSON value as a whole, as the gate does with an answer that was refused; returns what is wrong with it,
+/// or `None` if it is no JSON.
+#[doc(hidden)]
+#[must_use]
+pub fn judge_whole(schema: &'static Schema, json: &str) -> Option<Vec<String>> {
+    let mut reader = Reader::new(json);
+    let value = reader.value(true).ok()?;
+    reader.end().ok()?;
+    let problems = judge::problems(ready(schema).ok()?, &value, MOST_ERRORS);
+    Some(problems.into_iter().map(|problem| problem.what).collect())
+}
+
+/// What a schema lets through and its type does not: as a rule an integer without bounds beyond 64 bits.
+fn cannot_hold(text: &str, value: &Value) -> Rejected {
+    let message = if has_large_integer(value) {
+        "the answer holds an integer beyond 64 bits"
+    } else {
+        "the answer holds a value that the route's output type does not"
+    };
     Rejected::Answer(Nonconformant {
         text: text.to_owned(),
         problems: format!("- {message}"),
@@ -90,10 +155,20 @@ fn too_large(text: &str) -> Rejected {
     })
 }
 
+fn has_large_integer(value: &Value) -> bool {
+    match value {
+        Value::Number(number) => {
+            number.is_f64() && number.as_f64().is_some_and(|float| float.fract() == 0.0)
+                || number.as_i64().is_none()
+        }
+        Value::Array(items) => items.iter().any(has_large_integer),
+        Value::Object(entries) => entries.values().any(has_large_integer),
+        Value::Null | Value::Bool(_) | Value::String(_) => false,
+    }
+}
+
 /// How many errors a summary lists.
 const MOST_ERRORS: usize = 8;
-/// The longest piece of an answer in a summary, in characters.
-const LONGEST_VALUE: usize = 60;
 /// The longest line of a summary, in characters.
 const LONGEST_LINE: usize = 240;
 
@@ -111,20 +186,23 @@ fn unreadable(text: &str, fault: &Unreadable) -> Rejected {
     })
 }
 
-fn misses(schema: &Schema, validator: &Validator, text: &str, value: &Value) -> Rejected {
+fn misses(schema: &Schema, text: &str, found: &[Problem]) -> Rejected {
     let mut problems = String::new();
     let mut places: Vec<String> = Vec::new();
-    let mut errors = validator.iter_errors(value);
-    for error in errors.by_ref().take(MOST_ERRORS) {
-        let line = expectation(&error);
+    for problem in found.iter().take(MOST_ERRORS) {
+        let pointer = match problem.pointer.as_str() {
+            "" => "the value",
+            pointer => pointer,
+        };
+        let line = format!("{pointer}: {}", problem.what);
         // Writing to a `String` cannot fail.
         let _ = writeln!(problems, "- {}", shortened(&line, LONGEST_LINE));
-        let place = place(schema, &error);
+        let place = place(schema, problem);
         if !places.contains(&place) {
             places.push(place);
         }
     }
-    let more = if errors.next().is_some() {
+    let more = if found.len() > MOST_ERRORS {
         ", and more"
     } else {
         ""
@@ -139,19 +217,9 @@ fn misses(schema: &Schema, validator: &Validator, text: &str, value: &Value) -> 
     })
 }
 
-/// Says where an answer is wrong and what was expected there; quotes a short piece of it.
-fn expectation(error: &ValidationError<'_>) -> String {
-    let found = shortened(&error.instance().to_string(), LONGEST_VALUE);
-    let pointer = match error.instance_path().as_str() {
-        "" => "the value",
-        pointer => pointer,
-    };
-    format!("{pointer}: {}", error.masked_with(found.as_str()))
-}
-
 /// Says where an answer is wrong without a word of it: names that the schema does not know become `*`.
-fn place(schema: &Schema, error: &ValidationError<'_>) -> String {
-    let keyword = error.kind().keyword();
+fn place(schema: &Schema, problem: &Problem) -> String {
+    let keyword = problem.keyword;
     let known = |segment: &str| {
         segment.bytes().all(|byte| byte.is_ascii_digit())
             || schema.json.contains(&format!(
@@ -159,11 +227,10 @@ fn place(schema: &Schema, error: &ValidationError<'_>) -> String {
                 segment.replace("~1", "/").replace("~0", "~")
             ))
     };
-    let pointer = error.instance_path().as_str();
-    if pointer.is_empty() {
+    if problem.pointer.is_empty() {
         return format!("the top level ({keyword})");
     }
-    let segments = pointer.split('/').skip(1);
+    let segments = problem.pointer.split('/').skip(1);
     let shown: String = segments
         .map(|segment| format!("/{}", if known(segment) { segment } else { "*" }))
         .collect();
@@ -177,173 +244,25 @@ fn shortened(text: &str, longest: usize) -> String {
     }
 }
 
-/// The compiled validators, by the address and length of the schema's text, which lives as long as the process.
-static VALIDATORS: RwLock<Option<Validators>> = RwLock::new(None);
+/// The schemas that were used so far, by the address and length of their text. They live as long as it does: as
+/// long as the process.
+static READY: RwLock<Option<Schemas>> = RwLock::new(None);
 
-type Validators = HashMap<(usize, usize), Arc<Validator>>;
+type Schemas = HashMap<(usize, usize), &'static Ready>;
 
-fn validator(schema: &'static Schema) -> Result<Arc<Validator>, String> {
-    let key = (schema.json.as_ptr() as usize, schema.json.len());
-    let known = VALIDATORS.read().unwrap_or_else(PoisonError::into_inner);
-    let found = known.as_ref().and_then(|all| all.get(&key).cloned());
+fn ready(schema: &'static Schema) -> Result<&'static Ready, String> {
+    let key = (schema.gate.as_ptr() as usize, schema.gate.len());
+    let known = READY.read().unwrap_or_else(PoisonError::into_inner);
+    let found = known.as_ref().and_then(|all| all.get(&key).copied());
     drop(known);
-    if let Some(validator) = found {
-        return Ok(validator);
+    if let Some(ready) = found {
+        return Ok(ready);
     }
-    let validator = Arc::new(compile(schema.json)?);
-    let mut all = VALIDATORS.write().unwrap_or_else(PoisonError::into_inner);
-    all.get_or_insert_default()
-        .insert(key, Arc::clone(&validator));
-    Ok(validator)
-}
-
-fn compile(json: &str) -> Result<Validator, String> {
-    let schema: Value = serde_json::from_str(json).map_err(|error| error.to_string())?;
-    let dialect = schema.get("$schema").and_then(Value::as_str).unwrap_or("");
-    let draft = if dialect.contains("draft-07") {
-        Draft::Draft7
-    } else {
-        Draft::Draft202012
-    };
-    jsonschema::options()
-        .with_draft(draft)
-        .should_validate_formats(false)
-        .offline()
-        .build(&schema)
-        .map_err(|error| error.to_string())
+    let fresh = Ready::new(schema.gate)?;
+    let mut all = READY.write().unwrap_or_else(PoisonError::into_inner);
+    let all = all.get_or_insert_default();
+    Ok(*all.entry(key).or_insert_with(|| Box::leak(Box::new(fresh))))
 }
 
 #[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    static SCHEMA: Schema = Schema {
-        name: "ticket",
-        json: r#"{"type":"object","required":["priority","tags"],"additionalProperties":{"type":"integer"},"properties":{"priority":{"enum":["low","high"]},"tags":{"type":"array","items":{"type":"string","format":"email"}}}}"#,
-        skeleton: "null",
-        hash: 1,
-    };
-
-    fn rejected(text: &str) -> Nonconformant {
-        match gate(Some(&SCHEMA), Enforcement::Coached, |_| true, text) {
-            Err(Rejected::Answer(answer)) => answer,
-            other => panic!("{text}: {other:?}"),
-        }
-    }
-
-    // F2: `format` is an annotation.
-    #[test]
-    fn a_conformant_answer_passes_as_the_value_that_was_validated() {
-        let text = r#"Sure: {"priority": "low", "tags": ["no mail"], "extra": 1}"#;
-        let value = json!({"priority": "low", "tags": ["no mail"], "extra": 1});
-        assert_eq!(
-            gate(Some(&SCHEMA), Enforcement::Coached, |_| true, text),
-            Ok(value)
-        );
-        assert_eq!(
-            gate(None, Enforcement::Coached, |_| true, "[1]"),
-            Ok(json!([1]))
-        );
-    }
-
-    #[test]
-    fn the_message_names_places_and_the_summary_what_was_expected() {
-        let answer = rejected(r#"{"priority": "urgent", "tags": ["a", 7]}"#);
-        assert_eq!(
-            answer.message,
-            "the answer misses the schema at `/priority` (enum), `/tags/1` (type)"
-        );
-        assert_eq!(
-            answer.problems,
-            "- /priority: \"urgent\" is not one of \"low\" or \"high\"\n- /tags/1: 7 is not of type \"string\""
-        );
-        let answer = rejected(r#"{"priority": "low"}"#);
-        assert_eq!(
-            answer.message,
-            "the answer misses the schema at the top level (required)"
-        );
-    }
-
-    // Errors hold no word of an output, not even a name that the model made up.
-    #[test]
-    fn messages_quote_no_output() {
-        for text in [
-            r#"{"priority": "sesame", "tags": "sesame"}"#,
-            r#"{"priority": "low", "tags": [], "sesame": "sesame"}"#,
-            r#"{"sesame": 1, "sesame": 2}"#,
-            "sesame",
-        ] {
-            let message = rejected(text).message;
-            assert!(!message.contains("sesame"), "{message}");
-        }
-    }
-
-    #[test]
-    fn summaries_are_short_however_wrong_the_answer() {
-        let many: Vec<_> = (0..50).collect();
-        let answer = rejected(&json!({"priority": "x".repeat(9_000), "tags": many}).to_string());
-        assert_eq!(answer.problems.lines().count(), MOST_ERRORS);
-        assert!(answer.problems.chars().count() < MOST_ERRORS * (LONGEST_LINE + 4));
-        assert!(!answer.problems.contains(&"x".repeat(LONGEST_VALUE + 1)));
-        assert!(answer.message.ends_with(", and more"));
-    }
-
-    // F2: 2020-12 unless the schema says draft-07; nothing is fetched.
-    #[test]
-    fn the_dialect_is_the_schemas() {
-        let takes = |schema: &str| compile(schema).unwrap().is_valid(&json!(["text"]));
-        let draft_07 =
-            r#"{"$schema":"http://json-schema.org/draft-07/schema#","items":[{"type":"number"}]}"#;
-        assert!(!takes(draft_07));
-        assert!(!takes(r#"{"prefixItems":[{"type":"number"}]}"#));
-        assert!(takes(&draft_07.replace("items", "prefixItems")));
-        assert!(takes(
-            r#"{"$schema":"https://example.com/own","items":{"x-unknown":1}}"#
-        ));
-        assert!(compile(r#"{"$ref":"https://example.com/schema.json"}"#).is_err());
-    }
-
-    #[test]
-    fn a_broken_schema_is_not_the_answers_fault() {
-        static BROKEN: Schema = Schema {
-            name: "b",
-            json: r#"{"type":7}"#,
-            skeleton: "null",
-            hash: 2,
-        };
-        assert!(matches!(
-            gate(Some(&BROKEN), Enforcement::Coached, |_| true, "1"),
-            Err(Rejected::Schema(_))
-        ));
-    }
-
-    #[test]
-    fn a_whole_float_is_an_integer_and_a_larger_one_is_no_answer() {
-        static COUNT: Schema = Schema {
-            name: "Count",
-            json: r#"{"type":"integer"}"#,
-            skeleton: "null",
-            hash: 3,
-        };
-        let gate = |text| {
-            gate(
-                Some(&COUNT),
-                Enforcement::Coached,
-                |value| value.is_i64(),
-                text,
-            )
-        };
-        assert_eq!(gate("3.0"), Ok(json!(3)));
-        assert_eq!(
-            gate("9007199254740993"),
-            Ok(json!(9_007_199_254_740_993_i64))
-        );
-        let Err(Rejected::Answer(answer)) = gate("1e30") else {
-            panic!("no 64-bit integer holds it");
-        };
-        assert_eq!(answer.message, "the answer holds an integer beyond 64 bits");
-        assert!(matches!(gate("3.5"), Err(Rejected::Answer(_))));
-    }
-}
+mod tests;

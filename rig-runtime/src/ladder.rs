@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::attempt::{self, Answer, Ask};
 use crate::coach;
-use crate::conform::Nonconformant;
+use crate::conform::{Held, Hold, Nonconformant};
 use crate::error::{ConfigError, Error};
 use crate::id;
 use crate::journal::Journal;
@@ -30,14 +30,14 @@ pub(crate) struct Job {
     pub(crate) input: Map<String, Value>,
     /// The caller's tags.
     pub(crate) tags: BTreeMap<String, String>,
-    /// Whether the route's output type can hold a value.
-    pub(crate) fits: fn(&Value) -> bool,
+    /// Reads an answer into the output type of the call.
+    pub(crate) hold: Hold,
 }
 
 /// The output of a run, with what an error about it would have to say.
 pub(crate) struct Served {
     /// The output and how it came about.
-    pub(crate) run: Run<Value>,
+    pub(crate) run: Run<Held>,
     /// What happened, in one line.
     pub(crate) history: String,
 }
@@ -174,7 +174,7 @@ impl Job {
         };
         Served {
             run: Run {
-                output: answer.value,
+                output: answer.output,
                 meta,
             },
             history: journal.history(),

@@ -18,6 +18,7 @@ mod error;
 mod generated;
 mod id;
 mod journal;
+mod json;
 mod key;
 mod ladder;
 mod provider;
@@ -34,6 +35,8 @@ pub mod transport;
 
 pub use call::{Call, NoVariant, Output, RouteVariant, call};
 pub use clock::Clock;
+#[doc(hidden)]
+pub use conform::{judge_whole, read_checked};
 pub use error::{ConfigError, Error, Failure, Result};
 pub use generated::{
     Scalar, ScalarEnum, assert_schema, deserialize_scalar, present, serialize_scalar,

@@ -42,6 +42,7 @@ mod tests {
         name: "s",
         json: r#"{"type":"object"}"#,
         skeleton: "{}",
+        gate: "",
         hash: 1,
     };
 

@@ -1,10 +1,11 @@
 //! What do the route compiler and the runtime both have to know?
 //!
 //! Closed enums with one table row per variant, and the const form of a compiled route. A fact that two
-//! crates need has its home here. Nothing in this crate does I/O, waits, or depends on another crate.
+//! crates need has its home here. Nothing in this crate does I/O, waits, or depends on more than a table of Unicode.
 
 mod capability;
 mod failure;
+mod lowered;
 mod money;
 mod provider;
 mod registry;
@@ -14,6 +15,7 @@ mod template;
 
 pub use capability::{Capabilities, Capability};
 pub use failure::{Backoff, ClassSpec, Disposition, FAILURE_DOCS, FailureClass};
+pub use lowered::{Lowered, Shape, Step, coaching};
 pub use money::{LongPrompt, Price, Rates, Usd, UsdPerMtok};
 pub use provider::{
     ANTHROPIC, DEEPINFRA, DEEPSEEK, Dialect, FIREWORKS, GROK, NativeSchema, OPENAI, PROVIDERS,
@@ -24,5 +26,8 @@ pub use route::{
     Cache, Candidate, Dimension, Enforcement, Grounding, Plan, Policy, Project, Repair, Route,
     Sampling, Schema, Search, Tier, Tool, Variant,
 };
-pub use schema::{Lowered, Shape, Step, coaching};
+pub use schema::{
+    BadPattern, Contains, Gate, Key, Kinds, ListRules, Literal, Logic, Node, NodeId, Number,
+    NumberRules, ObjectRules, Pattern, TextRules, Values, read_gate, write_gate,
+};
 pub use template::{Segment, Template};

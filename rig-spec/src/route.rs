@@ -158,6 +158,8 @@ pub struct Schema {
     pub json: &'static str,
     /// An answer in its simplest form, as compact JSON: what coaching shows. Empty where there is none.
     pub skeleton: &'static str,
+    /// The JSON Schema, compiled: what `write_gate` writes.
+    pub gate: &'static str,
     /// A hash of `json` that the output type of a call has to carry too.
     pub hash: u64,
 }

@@ -3,6 +3,7 @@
 //! The inputs lie beside the repository, in `shared/fieldcases`. Where they are not there a test says so and runs
 //! with what it holds itself.
 
+mod answers;
 mod fc_01;
 mod fc_02;
 mod fc_05;

@@ -53,3 +53,23 @@ pub async fn braces_typed(input: FcBracesTypedInput) -> rig::Result<self::FcBase
 /// FC-59.
 #[rig::route("fc.ask")]
 pub async fn ask(input: FcAskInput) -> rig::Result<self::FcBase>;
+
+/// FC-07.
+#[rig::route("fc.rest")]
+pub async fn rest(input: FcRestInput) -> rig::Result<Rest>;
+
+/// FC-08.
+#[rig::route("fc.nulls")]
+pub async fn nulls(input: FcNullsInput) -> rig::Result<Nulls>;
+
+/// FC-14.
+#[rig::route("fc.snippet")]
+pub async fn snippet(input: FcSnippetInput) -> rig::Result<Snippet>;
+
+/// FC-15.
+#[rig::route("fc.thought")]
+pub async fn thought(input: FcThoughtInput) -> rig::Result<Thought>;
+
+/// FC-16.
+#[rig::route("fc.order")]
+pub async fn order(input: FcOrderInput) -> rig::Result<Order>;

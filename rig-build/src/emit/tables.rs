@@ -17,10 +17,11 @@ use crate::template::{Segment, Template};
 /// Writes a schema.
 pub(super) fn schema(indent: &str, schema: &Schema) -> String {
     format!(
-        "__rig::Schema {{\n{indent}    name: {:?},\n{indent}    json: {:?},\n{indent}    skeleton: {:?},\n{indent}    hash: {},\n{indent}}}",
+        "__rig::Schema {{\n{indent}    name: {:?},\n{indent}    json: {:?},\n{indent}    skeleton: {:?},\n{indent}    gate: {:?},\n{indent}    hash: {},\n{indent}}}",
         wire_name(&schema.type_name),
         schema.json,
         schema.skeleton,
+        schema.gate,
         hash(schema.hash)
     )
 }

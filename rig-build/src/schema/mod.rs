@@ -1,10 +1,11 @@
 //! What does a schema file mean?
 //!
 //! `valid` says whether it is a JSON Schema, `bundle` makes it self-contained, `types` turns it into Rust
-//! types, `lower` says what a provider is sent of it.
+//! types, `gate` into what the runtime judges answers by, `lower` says what a provider is sent of it.
 
 pub(crate) mod answer_size;
 mod bundle;
+mod gate;
 pub(crate) mod lower;
 pub(crate) mod types;
 mod valid;
@@ -16,7 +17,7 @@ use crate::files::Files;
 use crate::json;
 use crate::names::pascal;
 use crate::node::{Kind, Node};
-use crate::source::{SourceId, Spanned};
+use crate::source::{SourceId, Sources, Spanned};
 
 /// A schema, valid and self-contained.
 #[derive(Clone, Debug)]
@@ -29,6 +30,8 @@ pub(crate) struct Schema {
     pub(crate) json: String,
     /// An answer in its simplest form, as compact JSON.
     pub(crate) skeleton: String,
+    /// The tree, compiled for the runtime.
+    pub(crate) gate: String,
     /// A hash of `json`.
     pub(crate) hash: u64,
 }
@@ -53,6 +56,11 @@ pub(crate) fn schema(
     let mut own = Sink::default();
     valid::check(&root, &mut own);
     let root = bundle::bundle(root, files, &mut own);
+    // What is broken already would only be reported twice.
+    let gate = match &root {
+        Some(root) if !own.has_errors() => gate::compile(root, &[], &mut own),
+        _ => None,
+    };
     let broken = own.has_errors();
     for finding in own.into_findings() {
         sink.push(finding);
@@ -66,7 +74,40 @@ pub(crate) fn schema(
         type_name,
         json,
         skeleton,
+        gate: gate?,
         hash,
+    })
+}
+
+/// Compiles a schema for the runtime; `documents` are others that it may refer to, each with its address.
+///
+/// # Errors
+///
+/// Why it cannot be compiled, with its place.
+pub fn compile_schema(schema: &str, documents: &[(&str, &str)]) -> Result<String, String> {
+    let mut sources = Sources::default();
+    let mut sink = Sink::default();
+    let mut parse = |shown: &str, text: &str, sources: &mut Sources| {
+        let source = sources.add(shown.to_owned(), text.to_owned());
+        json::parse(sources, source, &mut sink)
+    };
+    let root = parse("schema", schema, &mut sources);
+    let others: Vec<_> = documents
+        .iter()
+        .filter_map(|(address, text)| Some((*address, parse(address, text, &mut sources)?)))
+        .collect();
+    let others: Vec<_> = others
+        .iter()
+        .map(|(address, node)| (*address, node))
+        .collect();
+    let gate = match &root {
+        Some(root) if !sink.has_errors() => gate::compile(root, &others, &mut sink),
+        _ => None,
+    };
+    gate.ok_or_else(|| {
+        let findings = sink.into_findings();
+        let texts = findings.iter().map(|finding| finding.render(&sources).text);
+        texts.collect::<Vec<_>>().join("\n")
     })
 }
 

@@ -4,9 +4,12 @@
 
 use std::collections::HashSet;
 
+use rig_spec::Pattern;
+
 use crate::diagnostic::{Diagnostic, Sink};
 use crate::fields::unknown;
 use crate::node::{Kind, Node};
+use crate::source::Span;
 
 /// What a keyword's value has to be.
 #[derive(Clone, Copy)]
@@ -15,7 +18,9 @@ enum Shape {
     SchemaOrList,
     SchemaList,
     SchemaMap,
+    SchemaByPattern,
     Text,
+    Pattern,
     Flag,
     Count,
     Number,
@@ -39,7 +44,7 @@ const KEYWORDS: [(&str, Shape); 47] = [
     ("type", Shape::Types),
     ("enum", Shape::Values),
     ("properties", Shape::SchemaMap),
-    ("patternProperties", Shape::SchemaMap),
+    ("patternProperties", Shape::SchemaByPattern),
     ("additionalProperties", Shape::Schema),
     ("unevaluatedProperties", Shape::Schema),
     ("propertyNames", Shape::Schema),
@@ -59,7 +64,7 @@ const KEYWORDS: [(&str, Shape); 47] = [
     ("uniqueItems", Shape::Flag),
     ("minLength", Shape::Count),
     ("maxLength", Shape::Count),
-    ("pattern", Shape::Text),
+    ("pattern", Shape::Pattern),
     ("format", Shape::Text),
     ("minimum", Shape::Number),
     ("maximum", Shape::Number),
@@ -122,7 +127,8 @@ fn keyword(key: &str, shape: Shape, value: &Node, pointer: &str, sink: &mut Sink
     };
     match (shape, &value.kind) {
         (Shape::Text, Kind::String(_)) | (Shape::Flag, Kind::Bool(_)) => {}
-        (Shape::Text, _) => wrong("a string"),
+        (Shape::Pattern, Kind::String(text)) => pattern(text, value.span, pointer, sink),
+        (Shape::Text | Shape::Pattern, _) => wrong("a string"),
         (Shape::Flag, _) => wrong("`true` or `false`"),
         (Shape::Count, Kind::Number(text)) if is_count(text) => {}
         (Shape::Count, _) => wrong("a whole number that is not negative"),
@@ -151,8 +157,11 @@ fn keyword(key: &str, shape: Shape, value: &Node, pointer: &str, sink: &mut Sink
         (Shape::SchemaList, Kind::List(items)) if !items.is_empty() => list(items, pointer, sink),
         (Shape::SchemaList, _) => wrong("a list of schemas that is not empty"),
         (Shape::Schema | Shape::SchemaOrList, _) => schema(value, pointer, sink),
-        (Shape::SchemaMap, Kind::Map(entries)) => {
+        (Shape::SchemaMap | Shape::SchemaByPattern, Kind::Map(entries)) => {
             for entry in entries {
+                if let Shape::SchemaByPattern = shape {
+                    pattern(&entry.key, entry.key_span, pointer, sink);
+                }
                 schema(
                     &entry.value,
                     &format!("{pointer}/{}", super::pointer_part(&entry.key)),
@@ -160,7 +169,9 @@ fn keyword(key: &str, shape: Shape, value: &Node, pointer: &str, sink: &mut Sink
                 );
             }
         }
-        (Shape::SchemaMap, _) => wrong("an object whose values are schemas"),
+        (Shape::SchemaMap | Shape::SchemaByPattern, _) => {
+            wrong("an object whose values are schemas")
+        }
     }
 }
 
@@ -184,6 +195,22 @@ fn type_name(node: &Node, pointer: &str, sink: &mut Sink) {
                     .help("write e.g. `\"string\"`, or a list of such names"),
             );
         }
+    }
+}
+
+/// Reports a text that is no ECMA-262 pattern.
+fn pattern(text: &str, span: Span, pointer: &str, sink: &mut Sink) {
+    if let Err(fault) = Pattern::new(text) {
+        let message = format!(
+            "`{text}` is not a pattern: {}, at character {} (at `{pointer}`)",
+            fault.reason,
+            fault.at + 1
+        );
+        sink.push(
+            Diagnostic::error("bad-schema", message)
+                .at(span)
+                .help("write an ECMA-262 regular expression"),
+        );
     }
 }
 

@@ -1,9 +1,13 @@
 //! Is exactly one JSON value read out of what models write?
 
 use proptest::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::*;
+use super::Unreadable;
+
+fn read(text: &str) -> Result<Value, Unreadable> {
+    super::read(text).map(|json| serde_json::from_str(json).unwrap())
+}
 
 fn values(cases: &[(&str, Value)]) {
     for (text, value) in cases {

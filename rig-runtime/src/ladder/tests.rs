@@ -40,6 +40,7 @@ static ROUTE: Route = Route {
         name: "greeting",
         json: r#"{"type":"object","required":["text"],"properties":{"text":{"type":"string"}}}"#,
         skeleton: r#"{"text":"…"}"#,
+        gate: "2 64 16 --1 4:text1 1 0 --0 0 -16 0 ",
         hash: 1,
     }),
     plan: Plan {
@@ -352,7 +353,7 @@ async fn an_undeclared_candidate_is_never_dispatched() {
         variant: None,
         input,
         tags: BTreeMap::new(),
-        fits: |_| true,
+        hold: crate::conform::hold::<Value>,
     };
     let mut journal = Journal::new("r".to_owned());
     let ask = Ask {

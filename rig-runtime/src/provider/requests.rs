@@ -14,6 +14,7 @@ const SCHEMA: Schema = Schema {
     name: "summary",
     json: r#"{"type":"object","properties":{"z":{"type":"string"},"a":{"type":"integer"}}}"#,
     skeleton: r#"{"z":"…","a":0}"#,
+    gate: "",
     hash: 0,
 };
 

@@ -181,6 +181,7 @@ pub static ROUTE: __rig::Route = __rig::Route {
         name: "Ticket",
         json: "{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\",\"title\":\"Ticket\",\"description\":\"What the desk has to know.\",\"type\":\"object\",\"properties\":{\"title\":{\"type\":\"string\",\"description\":\"One line, e.g. `[urgent] printer <b>on fire</b>`.\"},\"priority\":{\"enum\":[\"low\",\"high\",\"p0\"]},\"type\":{\"type\":\"string\",\"const\":\"ticket\"},\"tags\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}},\"people\":{\"type\":\"array\",\"items\":{\"$ref\":\"#/$defs/person\"}},\"parent\":{\"anyOf\":[{\"$ref\":\"#\"},{\"type\":\"null\"}]},\"score\":{\"type\":[\"number\",\"null\"]},\"count\":{\"type\":\"integer\"},\"meta\":{\"type\":\"object\",\"additionalProperties\":{\"type\":\"integer\"}},\"open\":{\"type\":\"object\",\"properties\":{\"since\":{\"type\":\"string\"}}},\"either\":{\"enum\":[1,\"1\",true,null]},\"anything\":{}},\"required\":[\"title\",\"priority\",\"type\",\"tags\",\"score\"],\"additionalProperties\":false,\"$defs\":{\"person\":{\"type\":\"object\",\"properties\":{\"full name\":{\"type\":\"string\"},\"boss\":{\"$ref\":\"#/$defs/person\"}},\"required\":[\"full name\"],\"additionalProperties\":false}}}",
         skeleton: "{\"title\":\"…\",\"priority\":\"low\",\"type\":\"ticket\",\"tags\":[\"…\"],\"people\":[{\"full name\":\"…\"}],\"parent\":null,\"score\":0,\"count\":0,\"meta\":{\"…\":0},\"open\":{\"since\":\"…\"},\"either\":1,\"anything\":\"…\"}",
+        gate: "21 64 16 --12 5:title1 1 8:priority2 1 4:type3 1 4:tags4 1 6:people5 0 6:parent6 0 5:score7 1 5:count8 0 4:meta9 0 4:open10 0 6:either11 0 8:anything12 0 0 13 -0 0 -16 0 127 1 0 3 4 3:low4 4:high4 2:p016 1 1 1 4 6:ticket32 8 --0 0 14 --32 8 --0 0 15 --127 32 1 1 2 0 16 13 0 4 0 64 16 --0 0 17 -0 0 -64 16 --1 5:since18 0 0 --0 0 -127 1 0 4 3 1:14 1:12 0 127 0 0 0 16 0 64 16 --2 9:full name19 1 4:boss15 0 0 20 -0 0 -1 0 4 0 16 0 16 0 0 0 ",
         hash: 0x67b8_129e_ae59_436d,
     }),
     plan: __rig::Plan {
@@ -475,6 +476,7 @@ pub static ROUTE: __rig::Route = __rig::Route {
             name: "Lookup",
             json: "{\"type\":\"object\",\"properties\":{\"id\":{\"type\":\"string\",\"description\":\"The customer's id.\"}},\"required\":[\"id\"],\"additionalProperties\":false}",
             skeleton: "{\"id\":\"…\"}",
+            gate: "3 64 16 --1 2:id1 1 0 2 -0 0 -16 0 0 0 ",
             hash: 0xbd7c_cb49_34a2_a55e,
         },
     }],

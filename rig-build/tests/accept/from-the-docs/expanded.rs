@@ -46,6 +46,7 @@ pub static ROUTE: __rig::Route = __rig::Route {
         name: "Summary",
         json: "{\"type\":\"object\",\"properties\":{\"text\":{\"type\":\"string\",\"description\":\"One line.\"},\"urgent\":{\"type\":\"boolean\"}},\"required\":[\"text\",\"urgent\"],\"additionalProperties\":false}",
         skeleton: "{\"text\":\"…\",\"urgent\":true}",
+        gate: "4 64 16 --2 4:text1 1 6:urgent2 1 0 3 -0 0 -16 0 2 0 0 0 ",
         hash: 0x67da_c1c6_7cc3_d0a2,
     }),
     plan: __rig::Plan {
@@ -192,6 +193,7 @@ pub static ROUTE: __rig::Route = __rig::Route {
             name: "Lookup",
             json: "{\"type\":\"object\",\"properties\":{\"id\":{\"type\":\"string\",\"description\":\"The customer's id.\"}},\"required\":[\"id\"],\"additionalProperties\":false}",
             skeleton: "{\"id\":\"…\"}",
+            gate: "3 64 16 --1 2:id1 1 0 2 -0 0 -16 0 0 0 ",
             hash: 0xbd7c_cb49_34a2_a55e,
         },
     }],

@@ -46,6 +46,7 @@ pub static ROUTE: __rig::Route = __rig::Route {
         name: "Tags",
         json: "{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\"}},\"required\":[\"name\"],\"additionalProperties\":false}}",
         skeleton: "[{\"name\":\"…\"}]",
+        gate: "4 32 8 --0 0 1 --64 16 --1 4:name2 1 0 3 -0 0 -16 0 0 0 ",
         hash: 0x011f_7643_327b_5355,
     }),
     plan: __rig::Plan {

@@ -87,6 +87,7 @@ pub static ROUTE: __rig::Route = __rig::Route {
         name: "Outline",
         json: "{\"title\":\"Outline\",\"type\":\"array\",\"minItems\":1,\"items\":{\"$ref\":\"#/$defs/section\"},\"$defs\":{\"section\":{\"type\":\"object\",\"properties\":{\"heading\":{\"type\":\"string\",\"description\":\"A few words.\",\"maxLength\":80},\"kind\":{\"const\":\"section\"},\"summary\":{\"type\":\"string\"},\"author\":{\"type\":[\"string\",\"null\"]},\"sections\":{\"type\":\"array\",\"items\":{\"$ref\":\"#/$defs/section\"}}},\"required\":[\"heading\",\"kind\"]}}}",
         skeleton: "[{\"heading\":\"…\",\"kind\":\"section\",\"summary\":\"…\",\"author\":\"…\",\"sections\":[]}]",
+        gate: "7 32 8 1 -0 0 1 --64 16 --5 7:heading2 1 4:kind3 1 7:summary4 0 6:author5 0 8:sections6 0 0 --0 0 -16 4 -80 -127 1 1 1 4 7:section16 0 17 0 32 8 --0 0 1 --",
         hash: 0x9577_0142_da49_f88d,
     }),
     plan: __rig::Plan {

@@ -53,6 +53,7 @@ pub static ROUTE: __rig::Route = __rig::Route {
         name: "Order",
         json: "{\"type\":\"object\",\"properties\":{\"item\":{\"$ref\":\"#/$defs/defs.json/$defs/item\"},\"note\":{\"$ref\":\"#/$defs/defs.json/$defs/note\"}},\"required\":[\"item\"],\"additionalProperties\":false,\"$defs\":{\"defs.json\":{\"$defs\":{\"item\":{\"type\":\"object\",\"properties\":{\"sku\":{\"type\":\"string\"},\"note\":{\"$ref\":\"#/$defs/defs.json/$defs/note\"}},\"additionalProperties\":false},\"note\":{\"type\":[\"string\",\"null\"],\"description\":\"A note.\"}}}}}",
         skeleton: "{\"item\":{\"sku\":\"…\",\"note\":\"…\"},\"note\":\"…\"}",
+        gate: "6 64 16 --2 4:item1 1 4:note2 0 0 3 -0 0 -64 16 --2 3:sku4 0 4:note2 0 0 5 -0 0 -17 0 0 0 16 0 0 0 ",
         hash: 0xb97e_86ac_6c82_0b8b,
     }),
     plan: __rig::Plan {

@@ -39,6 +39,12 @@ impl Lowered {
         wrapped_in: None,
         shapes: &[],
     };
+
+    /// Returns whether there is anything to undo in an answer.
+    #[must_use]
+    pub const fn changes_answers(&self) -> bool {
+        self.wrapped_in.is_some() || !self.shapes.is_empty()
+    }
 }
 
 /// Returns what a model is told about the form of its answer: the schema, then an answer's skeleton where there is
