@@ -205,7 +205,13 @@ fn every_check_is_listed_and_has_a_case() {
 /// The codes of diagnostics: the literals that stand first in a call which makes one.
 fn codes(code: &str) -> Vec<&str> {
     let mut found = Vec::new();
-    for maker in ["Diagnostic::error(", "Diagnostic::warning(", "unknown("] {
+    let makers = [
+        "Diagnostic::error(",
+        "Diagnostic::warning(",
+        "Diagnostic::noted(",
+        "unknown(",
+    ];
+    for maker in makers {
         for (at, _) in code.match_indices(maker) {
             let rest = code[at + maker.len()..].trim_start();
             found.extend(

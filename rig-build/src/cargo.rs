@@ -110,7 +110,7 @@ impl BuildScript {
                 match finding.severity {
                     Severity::Warning => warn(&mut directives, &finding.text),
                     Severity::Error if !is_bound(route) => faults += &format!("{}\n", finding.text),
-                    Severity::Error => {}
+                    Severity::Error | Severity::Note => {}
                 }
             }
             if !route.is_broken() && !is_bound(route) {

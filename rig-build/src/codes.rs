@@ -10,7 +10,7 @@
 pub struct Code {
     /// The code, as it stands in brackets behind the severity.
     pub code: &'static str,
-    /// How severe its findings are: `error`, `warning`, or both.
+    /// How severe its findings are: `error`, `warning`, both, or `note`.
     pub severity: &'static str,
     /// What was found.
     pub what: &'static str,
@@ -325,10 +325,10 @@ pub const CODES: &[Code] = &[
     ),
     row(
         "untyped-schema",
-        "warning",
-        "A place of the schema has no Rust type yet, and becomes a JSON value.",
-        "The answer is still checked there, but you read it without a type's help.",
-        "Say it more simply, or take the value as it is.",
+        "note",
+        "A place of the schema has no Rust type, and becomes a JSON value.",
+        "The answer is checked there as everywhere, but you read it without a type's help. Cargo does not print notes.",
+        "Say beside it what kind of value there is (`type`), or take the value as it is.",
     ),
     row(
         "template-tag",

@@ -18,6 +18,8 @@ pub enum Severity {
     Error,
     /// The route is generated all the same.
     Warning,
+    /// Nothing is at fault: what the author of the route may want to know. Cargo does not print it.
+    Note,
 }
 
 /// One finding.
@@ -64,6 +66,14 @@ impl Diagnostic {
     pub(crate) fn warning(code: &'static str, message: impl Into<String>) -> Self {
         Self {
             severity: Severity::Warning,
+            ..Self::error(code, message)
+        }
+    }
+
+    /// Returns a note without a place.
+    pub(crate) fn noted(code: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            severity: Severity::Note,
             ..Self::error(code, message)
         }
     }

@@ -39,9 +39,14 @@ pub use clock::Clock;
 pub use conform::{judge_whole, read_checked};
 pub use error::{ConfigError, Error, Failure, Result};
 pub use generated::{
-    Scalar, ScalarEnum, assert_schema, deserialize_scalar, present, serialize_scalar,
+    Key, Scalar, ScalarEnum, Union, assert_schema, conform, deserialize_scalar, deserialize_union,
+    put, serialize_scalar,
 };
 pub use rig::{AlreadyInstalled, Rig, RigBuilder, install};
 pub use run::{AttemptCounts, Run, RunMeta};
 pub use store::Store;
 pub use transport::Transport;
+
+/// For the macros of generated code, which name everything from here.
+#[doc(hidden)]
+pub use serde;

@@ -32,8 +32,8 @@ pub use rig_spec::{FailureClass, Tier, Usd};
 #[doc(hidden)]
 pub mod __private {
     pub use rig_runtime::{
-        Output, RouteVariant, Scalar, ScalarEnum, assert_schema, call, deserialize_scalar, present,
-        serialize_scalar,
+        __input as input, __items as items, __newtype as newtype, __object as object,
+        __scalars as scalars, __union as union, Output, RouteVariant, assert_schema, call, conform,
     };
     pub use rig_spec::{
         ANTHROPIC, Backoff, Cache, Candidate, Capabilities, Capability, DEEPINFRA, DEEPSEEK,

@@ -19,3 +19,4 @@ mod rebuild;
 mod scratch;
 mod server;
 mod strict;
+mod types;

@@ -12,6 +12,7 @@ impl Diagnostic {
         let (severity, style) = match self.severity {
             Severity::Error => ("error", Style::Error),
             Severity::Warning => ("warning", Style::Warning),
+            Severity::Note => ("note", Style::Strong),
         };
         let mut page = Page::default();
         page.put(style, &format!("{severity}[{}]", self.code));

@@ -4,7 +4,7 @@ use super::{docs_comment, put};
 use crate::ast::VariableKind;
 use crate::check::Input;
 use crate::names::{escaped, pascal};
-use crate::schema::types::{Def, Field, Rest, Scalar, Shape, Ty, Types, Variant};
+use crate::schema::types::{Def, Field, Item, Rest, Scalar, Shape, Ty, Types, Union, Variant};
 
 /// What types are made of. It exists whenever prompt and schema are good, whatever else is wrong.
 pub(crate) struct Source<'a> {
@@ -75,27 +75,16 @@ fn variants(out: &mut String, source: &Source<'_>) {
     out.push_str("    }\n}\n");
 }
 
-const SERDE: &str = "#[serde(crate = \"__rig::serde\")]\n";
+const TRAITS: &str = "#[derive(Clone, Debug, PartialEq)]\n";
 
 fn input(out: &mut String, source: &Source<'_>) {
     let (route, name) = (source.route, source.input_name);
     put(
         out,
-        format_args!("/// What the prompt of `{route}` needs.\n"),
+        format_args!("/// What the prompt of `{route}` needs.\n{TRAITS}pub struct {name} {{"),
     );
-    put(
-        out,
-        format_args!("#[derive(Clone, Debug, PartialEq, __rig::Serialize)]\n{SERDE}"),
-    );
-    if source.input.is_empty() {
-        put(out, format_args!("pub struct {name} {{}}\n"));
-        return;
-    }
-    put(out, format_args!("pub struct {name} {{\n"));
-    for field in source.input {
-        let key = &field.key;
-        put(out, format_args!("    /// The variable `{key}`.\n"));
-        rename(out, &field.name, key);
+    for (n, field) in source.input.iter().enumerate() {
+        let line = if n == 0 { "\n" } else { "" };
         let ty = match field.kind {
             VariableKind::String => "::std::string::String",
             VariableKind::Json => "__rig::Value",
@@ -103,17 +92,25 @@ fn input(out: &mut String, source: &Source<'_>) {
             VariableKind::Number => "f64",
             VariableKind::Boolean => "bool",
         };
-        let ty = if field.optional {
-            format!("::core::option::Option<{ty}>")
-        } else {
-            ty.to_owned()
+        let ty = match field.optional {
+            true => format!("::core::option::Option<{ty}>"),
+            false => ty.to_owned(),
         };
+        let (key, name) = (&field.key, escaped(&field.name));
         put(
             out,
-            format_args!("    pub {}: {ty},\n", escaped(&field.name)),
+            format_args!("{line}    /// The variable `{key}`.\n    pub {name}: {ty},\n"),
         );
     }
-    out.push_str("}\n");
+    put(out, format_args!("}}\n\n__rig::input!({name} {{"));
+    for (n, field) in source.input.iter().enumerate() {
+        let line = if n == 0 { "\n" } else { "" };
+        put(
+            out,
+            format_args!("{line}    {}: {:?},\n", escaped(&field.name), field.key),
+        );
+    }
+    out.push_str("});\n");
 }
 
 fn define(out: &mut String, def: &Def, types: &Types) {
@@ -127,15 +124,15 @@ fn define(out: &mut String, def: &Def, types: &Types) {
     }
     match &def.shape {
         Shape::Struct { fields, rest } => structure(out, name, fields, rest.as_ref(), types),
-        Shape::Enum(variants) => strings(out, name, variants),
-        Shape::Scalars(variants) => scalars(out, name, variants),
+        Shape::Items { items, rest } => list(out, name, items, rest.as_ref(), types),
+        Shape::Enum(variants) => scalars(out, name, variants),
+        Shape::Union(union) => choice(out, name, union, types),
         Shape::Newtype(ty) => {
-            derive(out, "", "#[serde(transparent)]\n");
+            let ty = rust(ty, types);
             put(
                 out,
                 format_args!(
-                    "pub struct {name}(\n    /// The value.\n    pub {},\n);\n",
-                    rust(ty, types)
+                    "{TRAITS}pub struct {name}(\n    /// The value.\n    pub {ty},\n);\n\n__rig::newtype!({name});\n"
                 ),
             );
         }
@@ -143,32 +140,15 @@ fn define(out: &mut String, def: &Def, types: &Types) {
     }
 }
 
-fn derive(out: &mut String, more: &str, serde: &str) {
-    put(
-        out,
-        format_args!(
-            "#[derive(Clone, {more}Debug, PartialEq, __rig::Serialize, __rig::Deserialize)]\n"
-        ),
-    );
-    out.push_str(SERDE);
-    out.push_str(serde);
-}
-
 fn structure(out: &mut String, name: &str, fields: &[Field], rest: Option<&Rest>, types: &Types) {
-    derive(
-        out,
-        "",
-        if rest.is_none() {
-            "#[serde(deny_unknown_fields)]\n"
-        } else {
-            ""
-        },
-    );
     if fields.is_empty() && rest.is_none() {
-        put(out, format_args!("pub struct {name} {{}}\n"));
+        put(
+            out,
+            format_args!("{TRAITS}pub struct {name} {{}}\n\n__rig::object!({name} {{}});\n"),
+        );
         return;
     }
-    put(out, format_args!("pub struct {name} {{\n"));
+    put(out, format_args!("{TRAITS}pub struct {name} {{\n"));
     for field in fields {
         match &field.docs {
             Some(docs) => docs_comment(out, "    ", docs),
@@ -181,12 +161,11 @@ fn structure(out: &mut String, name: &str, fields: &[Field], rest: Option<&Rest>
                 &format!("The property `{}`.", field.key.replace('`', "'")),
             ),
         }
-        rename(out, &field.name, &field.key);
         let ty = rust(&field.ty, types);
-        let ty = if field.required {
-            ty
-        } else {
-            optional(out, field, ty)
+        let ty = match field.required {
+            true => ty,
+            // `None` is "not there"; null, where the schema takes it, is a value.
+            false => format!("::core::option::Option<{ty}>"),
         };
         put(
             out,
@@ -194,104 +173,160 @@ fn structure(out: &mut String, name: &str, fields: &[Field], rest: Option<&Rest>
         );
     }
     if let Some(rest) = rest {
-        let ty = rust(&rest.ty, types);
-        out.push_str(
-            "    /// The properties that the schema does not list.\n    #[serde(flatten)]\n",
-        );
+        let (rest, ty) = (escaped(&rest.name), map_of(&rust(&rest.ty, types)));
+        out.push_str("    /// The properties that the schema does not list.\n");
+        put(out, format_args!("    pub {rest}: {ty},\n"));
+    }
+    put(out, format_args!("}}\n\n__rig::object!({name} {{\n"));
+    for field in fields {
+        let kind = if field.required {
+            "required"
+        } else {
+            "optional"
+        };
         put(
             out,
-            format_args!("    pub {}: {},\n", escaped(&rest.name), map_of(&ty)),
+            format_args!("    {}: {kind} {:?},\n", escaped(&field.name), field.key),
         );
     }
-    out.push_str("}\n");
-}
-
-/// An absent property stays absent: `None` is "not there", and null, where the schema takes it, is a value.
-fn optional(out: &mut String, field: &Field, ty: String) -> String {
-    let may_be_null = matches!(
-        field.ty,
-        Ty::Nullable(_) | Ty::Value | Ty::Null | Ty::Named(_)
-    );
-    out.push_str("    #[serde(default, skip_serializing_if = \"::core::option::Option::is_none\"");
-    if may_be_null {
-        out.push_str(", deserialize_with = \"__rig::present\"");
+    if let Some(rest) = rest {
+        put(out, format_args!("    ..{}\n", escaped(&rest.name)));
     }
-    out.push_str(")]\n");
-    format!("::core::option::Option<{ty}>")
+    out.push_str("});\n");
 }
 
-fn rename(out: &mut String, name: &str, key: &str) {
-    let written = escaped(name);
-    if written.trim_start_matches("r#") != key {
-        put(out, format_args!("    #[serde(rename = {key:?})]\n"));
-    }
-}
-
-fn strings(out: &mut String, name: &str, variants: &[Variant<String>]) {
-    derive(out, "Copy, Eq, Hash, ", "");
-    put(out, format_args!("pub enum {name} {{\n"));
-    for variant in variants {
-        docs_comment(out, "    ", &format!("The value {:?}.", variant.value));
-        if variant.name != variant.value {
-            put(
-                out,
-                format_args!("    #[serde(rename = {:?})]\n", variant.value),
-            );
-        }
-        put(out, format_args!("    {},\n", variant.name));
-    }
-    out.push_str("}\n");
-}
-
-/// An enum whose values are of several kinds says itself how it is read and written.
-fn scalars(out: &mut String, name: &str, variants: &[Variant<Scalar>]) {
+fn scalars(out: &mut String, name: &str, variants: &[Variant]) {
     put(
         out,
         format_args!("#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]\npub enum {name} {{\n"),
     );
     for variant in variants {
-        docs_comment(
-            out,
-            "    ",
-            &format!("The value {}.", shown(&variant.value)),
-        );
+        match &variant.docs {
+            Some(docs) => docs_comment(out, "    ", docs),
+            None => docs_comment(
+                out,
+                "    ",
+                &format!("The value {}.", shown(&variant.value)),
+            ),
+        }
         put(out, format_args!("    {},\n", variant.name));
     }
-    out.push_str("}\n");
-    put(
-        out,
-        format_args!("\nimpl __rig::ScalarEnum for {name} {{\n"),
-    );
-    put(
-        out,
-        format_args!("    const VALUES: &'static [(Self, __rig::Scalar)] = &[\n"),
-    );
+    put(out, format_args!("}}\n\n__rig::scalars!({name} {{\n"));
     for variant in variants {
+        let (name, value) = (&variant.name, literal(&variant.value));
+        put(out, format_args!("    {name} = {value},\n"));
+    }
+    out.push_str("});\n");
+}
+
+/// A choice is written as whatever it is, and read branch by branch.
+fn choice(out: &mut String, name: &str, union: &Union, types: &Types) {
+    put(out, format_args!("{TRAITS}pub enum {name} {{\n"));
+    for branch in &union.branches {
+        match &branch.docs {
+            Some(docs) => docs_comment(out, "    ", docs),
+            None if branch.tags.is_empty() => {
+                put(out, format_args!("    /// The branch `{}`.\n", branch.name))
+            }
+            None => {
+                let tag = union.tag.as_deref().unwrap_or_default().replace('`', "'");
+                let tags: Vec<_> = branch.tags.iter().map(|tag| format!("{tag:?}")).collect();
+                docs_comment(out, "    ", &format!("`{tag}` is {}.", tags.join(" or ")));
+            }
+        }
         put(
             out,
-            format_args!(
-                "        (Self::{}, __rig::Scalar::{}),\n",
-                variant.name,
-                literal(&variant.value)
-            ),
+            format_args!("    {}({}),\n", branch.name, rust(&branch.ty, types)),
         );
     }
-    out.push_str("    ];\n}\n");
-    put(out, format_args!("\nimpl __rig::Serialize for {name} {{\n"));
-    out.push_str("    fn serialize<S: __rig::serde::Serializer>(&self, serializer: S) -> ::core::result::Result<S::Ok, S::Error> {\n");
-    out.push_str("        __rig::serialize_scalar(self, serializer)\n    }\n}\n");
+    match &union.tag {
+        Some(tag) => put(
+            out,
+            format_args!("}}\n\n__rig::union!({name} by {tag:?} {{\n"),
+        ),
+        None => put(out, format_args!("}}\n\n__rig::union!({name} {{\n")),
+    }
+    for branch in &union.branches {
+        let literals = |texts: Vec<&str>, gap| {
+            let texts: Vec<_> = texts.iter().map(|text| format!("{text:?}")).collect();
+            texts.join(gap)
+        };
+        put(out, format_args!("    {}", branch.name));
+        if union.tag.is_some() {
+            let tags = literals(branch.tags.iter().map(String::as_str).collect(), " | ");
+            let gap = if tags.is_empty() { "" } else { " " };
+            put(out, format_args!(" ={gap}{tags}"));
+        }
+        let needed = literals(needed(&branch.ty, types), " & ");
+        if !needed.is_empty() && branch.tags.is_empty() {
+            put(out, format_args!(" if {needed}"));
+        }
+        out.push_str(",\n");
+    }
+    out.push_str("});\n");
+}
+
+/// Returns the properties that a value needs to be of this type.
+fn needed<'a>(ty: &Ty, types: &'a Types) -> Vec<&'a str> {
+    let index = match ty {
+        Ty::Boxed(inner) => return needed(inner, types),
+        Ty::Named(index) => *index,
+        _ => return Vec::new(),
+    };
+    match &types.defs[index].shape {
+        Shape::Struct { fields, .. } => {
+            let required = fields.iter().filter(|field| field.required);
+            required.map(|field| field.key.as_str()).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// A list whose first items have types of their own, and need not all be there.
+fn list(out: &mut String, name: &str, items: &[Item], rest: Option<&Ty>, types: &Types) {
+    let mut kinds = Vec::new();
+    put(out, format_args!("{TRAITS}pub struct {name}(\n"));
+    for (n, item) in items.iter().enumerate() {
+        match &item.docs {
+            Some(docs) => docs_comment(out, "    ", docs),
+            None => put(out, format_args!("    /// Item {}.\n", n + 1)),
+        }
+        let ty = rust(&item.ty, types);
+        if item.required {
+            put(out, format_args!("    pub {ty},\n"));
+        } else {
+            put(out, format_args!("    pub ::core::option::Option<{ty}>,\n"));
+        }
+        kinds.push(if item.required {
+            "required"
+        } else {
+            "optional"
+        });
+    }
+    if let Some(rest) = rest {
+        let ty = rust(rest, types);
+        put(
+            out,
+            format_args!("    /// The items behind these.\n    pub ::std::vec::Vec<{ty}>,\n"),
+        );
+        kinds.push("rest");
+    }
+    let kinds: Vec<_> = kinds
+        .iter()
+        .enumerate()
+        .map(|(n, kind)| format!("{n}: {kind}"))
+        .collect();
     put(
         out,
-        format_args!("\nimpl<'de> __rig::Deserialize<'de> for {name} {{\n"),
+        format_args!(");\n\n__rig::items!({name} {{ {} }});\n", kinds.join(", ")),
     );
-    out.push_str("    fn deserialize<D: __rig::serde::Deserializer<'de>>(deserializer: D) -> ::core::result::Result<Self, D::Error> {\n");
-    out.push_str("        __rig::deserialize_scalar(deserializer)\n    }\n}\n");
 }
 
 fn shown(value: &Scalar) -> String {
     match value {
         Scalar::String(text) => format!("{text:?}"),
         Scalar::Integer(number) => format!("`{number}`"),
+        Scalar::Number(bits) => format!("`{:?}`", f64::from_bits(*bits)),
         Scalar::Boolean(value) => format!("`{value}`"),
         Scalar::Null => "`null`".to_owned(),
     }
@@ -301,6 +336,7 @@ fn literal(value: &Scalar) -> String {
     match value {
         Scalar::String(text) => format!("String({text:?})"),
         Scalar::Integer(number) => format!("Integer({})", super::values::integer(number)),
+        Scalar::Number(bits) => format!("Number({:?})", f64::from_bits(*bits)),
         Scalar::Boolean(value) => format!("Boolean({value})"),
         Scalar::Null => "Null".to_owned(),
     }
@@ -317,6 +353,11 @@ fn rust(ty: &Ty, types: &Types) -> String {
         Ty::Value => "__rig::Value".to_owned(),
         Ty::List(item) => format!("::std::vec::Vec<{}>", rust(item, types)),
         Ty::Map(value) => map_of(&rust(value, types)),
+        Ty::Tuple(items) => {
+            let items: Vec<_> = items.iter().map(|item| rust(item, types)).collect();
+            let one = if items.len() == 1 { "," } else { "" };
+            format!("({}{one})", items.join(", "))
+        }
         Ty::Nullable(inner) => format!("::core::option::Option<{}>", rust(inner, types)),
         Ty::Boxed(inner) => format!("::std::boxed::Box<{}>", rust(inner, types)),
         Ty::Named(index) => types.defs[*index].name.clone(),

@@ -1,9 +1,16 @@
 //! Which Rust types hold what a schema lets through?
 //!
-//! A type is never narrower than its schema: what the conformance gate accepts, the type can hold. A place that
-//! no type of ours describes yet becomes a JSON value, with a warning that names it.
+//! A type is never narrower than its schema: what the conformance gate accepts, the type can hold, all of it. It may
+//! be wider: what the gate alone can check (`pattern`, `not`, `if`, …) is not in a type. A place of which nothing
+//! else is said becomes a JSON value, with a note that names it.
 
+mod fields;
+mod layout;
+mod place;
 mod read;
+mod unions;
+mod values;
+mod words;
 
 pub(crate) use read::read;
 
@@ -26,6 +33,8 @@ pub(crate) enum Ty {
     Value,
     List(Box<Ty>),
     Map(Box<Ty>),
+    /// A list of so many items, each with its type.
+    Tuple(Vec<Ty>),
     Nullable(Box<Ty>),
     Boxed(Box<Ty>),
     Named(usize),
@@ -48,11 +57,13 @@ pub(crate) enum Shape {
         fields: Vec<Field>,
         rest: Option<Rest>,
     },
-    /// Strings only.
-    Enum(Vec<Variant<String>>),
-    /// Scalars of several kinds.
-    Scalars(Vec<Variant<Scalar>>),
-    /// A root that is neither object nor enum.
+    /// A list whose first items have types of their own, and need not all be there.
+    Items { items: Vec<Item>, rest: Option<Ty> },
+    /// Scalars.
+    Enum(Vec<Variant>),
+    /// One of several types.
+    Union(Union),
+    /// A root, or a type within itself, that is none of the others.
     Newtype(Ty),
 }
 
@@ -75,92 +86,94 @@ pub(crate) struct Rest {
     pub(crate) ty: Ty,
 }
 
-/// A value of an enum.
+/// An item of a list with a place of its own.
 #[derive(Debug)]
-pub(crate) struct Variant<T> {
-    pub(crate) name: String,
-    pub(crate) value: T,
+pub(crate) struct Item {
+    pub(crate) docs: Option<String>,
+    pub(crate) ty: Ty,
+    pub(crate) required: bool,
 }
 
-/// A value of an enum of several kinds.
+/// A value of an enum.
+#[derive(Debug)]
+pub(crate) struct Variant {
+    pub(crate) name: String,
+    pub(crate) docs: Option<String>,
+    pub(crate) value: Scalar,
+}
+
+/// A JSON scalar. Null is one only beside values of several kinds; elsewhere it makes a type nullable.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Scalar {
     String(String),
     Integer(i64),
+    /// Every other number, as the bits of its value.
+    Number(u64),
     Boolean(bool),
     Null,
 }
 
-impl Types {
-    /// Boxes the fields through which a struct would contain itself.
-    fn box_cycles(&mut self) {
-        for owner in 0..self.defs.len() {
-            let direct: Vec<Option<usize>> = match &self.defs[owner].shape {
-                Shape::Struct { fields, .. } => {
-                    fields.iter().map(|field| field.ty.direct()).collect()
-                }
-                _ => continue,
-            };
-            let cyclic: Vec<bool> = direct
-                .iter()
-                .map(|target| target.is_some_and(|target| self.contains(target, owner)))
-                .collect();
-            if let Shape::Struct { fields, .. } = &mut self.defs[owner].shape {
-                for (field, _) in fields.iter_mut().zip(cyclic).filter(|(_, cyclic)| *cyclic) {
-                    field.ty.put_in_box();
-                }
-            }
-        }
-    }
+/// A choice between types.
+#[derive(Debug)]
+pub(crate) struct Union {
+    /// The property whose value says which branch an object is.
+    pub(crate) tag: Option<String>,
+    /// In the order in which they are tried.
+    pub(crate) branches: Vec<Branch>,
+}
 
-    /// Returns whether a value of `from` holds one of `wanted` without a pointer between.
-    fn contains(&self, from: usize, wanted: usize) -> bool {
-        let mut seen = vec![false; self.defs.len()];
-        let mut open = vec![from];
-        while let Some(index) = open.pop() {
-            if index == wanted {
-                return true;
-            }
-            if std::mem::replace(&mut seen[index], true) {
-                continue;
-            }
-            if let Shape::Struct { fields, .. } = &self.defs[index].shape {
-                open.extend(fields.iter().filter_map(|field| field.ty.direct()));
-            }
-        }
-        false
-    }
+/// One of the types of a union.
+#[derive(Debug)]
+pub(crate) struct Branch {
+    pub(crate) name: String,
+    pub(crate) docs: Option<String>,
+    pub(crate) ty: Ty,
+    /// The values of the tag that mean this branch.
+    pub(crate) tags: Vec<String>,
 }
 
 impl Def {
+    /// Returns the types that this one is made of.
+    fn types(&self) -> Vec<&Ty> {
+        match &self.shape {
+            Shape::Struct { fields, rest } => {
+                let fields = fields.iter().map(|field| &field.ty);
+                fields.chain(rest.iter().map(|rest| &rest.ty)).collect()
+            }
+            Shape::Items { items, rest } => items.iter().map(|item| &item.ty).chain(rest).collect(),
+            Shape::Union(union) => union.branches.iter().map(|branch| &branch.ty).collect(),
+            Shape::Newtype(ty) => vec![ty],
+            Shape::Open | Shape::Enum(_) => Vec::new(),
+        }
+    }
+
     fn types_mut(&mut self) -> Vec<&mut Ty> {
         match &mut self.shape {
             Shape::Struct { fields, rest } => {
                 let fields = fields.iter_mut().map(|field| &mut field.ty);
-                fields
-                    .chain(rest.iter_mut().map(|rest| &mut rest.ty))
-                    .collect()
+                let rest = rest.iter_mut().map(|rest| &mut rest.ty);
+                fields.chain(rest).collect()
+            }
+            Shape::Items { items, rest } => {
+                let items = items.iter_mut().map(|item| &mut item.ty);
+                items.chain(rest).collect()
+            }
+            Shape::Union(union) => {
+                let branches = union.branches.iter_mut();
+                branches.map(|branch| &mut branch.ty).collect()
             }
             Shape::Newtype(ty) => vec![ty],
-            Shape::Open | Shape::Enum(_) | Shape::Scalars(_) => Vec::new(),
+            Shape::Open | Shape::Enum(_) => Vec::new(),
         }
     }
 }
 
 impl Ty {
-    /// Returns the named type that this one holds without a pointer between.
-    fn direct(&self) -> Option<usize> {
+    /// Returns the type that also takes null.
+    fn or_null(self) -> Self {
         match self {
-            Self::Named(index) => Some(*index),
-            Self::Nullable(inner) => inner.direct(),
-            _ => None,
-        }
-    }
-
-    fn put_in_box(&mut self) {
-        match self {
-            Self::Nullable(inner) => inner.put_in_box(),
-            _ => *self = Self::Boxed(Box::new(self.clone())),
+            Self::Nullable(_) | Self::Value | Self::Null => self,
+            other => Self::Nullable(Box::new(other)),
         }
     }
 
@@ -170,6 +183,7 @@ impl Ty {
             Self::List(inner) | Self::Map(inner) | Self::Nullable(inner) | Self::Boxed(inner) => {
                 inner.rename(turn)
             }
+            Self::Tuple(items) => items.iter_mut().for_each(|item| item.rename(turn)),
             _ => {}
         }
     }

@@ -1,6 +1,5 @@
 /// What the prompt of `triage.ticket` needs.
-#[derive(Clone, Debug, PartialEq, __rig::Serialize)]
-#[serde(crate = "__rig::serde")]
+#[derive(Clone, Debug, PartialEq)]
 pub struct TriageTicketInput {
     /// The variable `ticket`.
     pub ticket: ::std::string::String,
@@ -16,10 +15,17 @@ pub struct TriageTicketInput {
     pub note: ::core::option::Option<::std::string::String>,
 }
 
+__rig::input!(TriageTicketInput {
+    ticket: "ticket",
+    history: "history",
+    count: "count",
+    ratio: "ratio",
+    urgent: "urgent",
+    note: "note",
+});
+
 /// What the desk has to know.
-#[derive(Clone, Debug, PartialEq, __rig::Serialize, __rig::Deserialize)]
-#[serde(crate = "__rig::serde")]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Ticket {
     /// One line, e.g. `[urgent] printer <b>on fire</b>`.
     pub title: ::std::string::String,
@@ -30,78 +36,93 @@ pub struct Ticket {
     /// The property `tags`.
     pub tags: ::std::vec::Vec<::std::string::String>,
     /// The property `people`.
-    #[serde(default, skip_serializing_if = "::core::option::Option::is_none")]
     pub people: ::core::option::Option<::std::vec::Vec<Person>>,
     /// The property `parent`.
-    #[serde(default, skip_serializing_if = "::core::option::Option::is_none", deserialize_with = "__rig::present")]
     pub parent: ::core::option::Option<::core::option::Option<::std::boxed::Box<Ticket>>>,
     /// The property `score`.
     pub score: ::core::option::Option<f64>,
     /// The property `count`.
-    #[serde(default, skip_serializing_if = "::core::option::Option::is_none")]
     pub count: ::core::option::Option<i64>,
     /// The property `meta`.
-    #[serde(default, skip_serializing_if = "::core::option::Option::is_none")]
     pub meta: ::core::option::Option<::std::collections::BTreeMap<::std::string::String, i64>>,
     /// The property `open`.
-    #[serde(default, skip_serializing_if = "::core::option::Option::is_none", deserialize_with = "__rig::present")]
     pub open: ::core::option::Option<TicketOpen>,
     /// The property `either`.
-    #[serde(default, skip_serializing_if = "::core::option::Option::is_none", deserialize_with = "__rig::present")]
     pub either: ::core::option::Option<TicketEither>,
     /// The property `anything`.
-    #[serde(default, skip_serializing_if = "::core::option::Option::is_none", deserialize_with = "__rig::present")]
     pub anything: ::core::option::Option<__rig::Value>,
 }
 
+__rig::object!(Ticket {
+    title: required "title",
+    priority: required "priority",
+    r#type: required "type",
+    tags: required "tags",
+    people: optional "people",
+    parent: optional "parent",
+    score: required "score",
+    count: optional "count",
+    meta: optional "meta",
+    open: optional "open",
+    either: optional "either",
+    anything: optional "anything",
+});
+
 /// `TicketPriority`, as the schema describes it.
-#[derive(Clone, Copy, Eq, Hash, Debug, PartialEq, __rig::Serialize, __rig::Deserialize)]
-#[serde(crate = "__rig::serde")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TicketPriority {
     /// The value "low".
-    #[serde(rename = "low")]
     Low,
     /// The value "high".
-    #[serde(rename = "high")]
     High,
     /// The value "p0".
-    #[serde(rename = "p0")]
     P0,
 }
 
+__rig::scalars!(TicketPriority {
+    Low = String("low"),
+    High = String("high"),
+    P0 = String("p0"),
+});
+
 /// `TicketType`, as the schema describes it.
-#[derive(Clone, Copy, Eq, Hash, Debug, PartialEq, __rig::Serialize, __rig::Deserialize)]
-#[serde(crate = "__rig::serde")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TicketType {
     /// The value "ticket".
-    #[serde(rename = "ticket")]
     Ticket,
 }
 
+__rig::scalars!(TicketType {
+    Ticket = String("ticket"),
+});
+
 /// `Person`, as the schema describes it.
-#[derive(Clone, Debug, PartialEq, __rig::Serialize, __rig::Deserialize)]
-#[serde(crate = "__rig::serde")]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Person {
     /// The property `full name`.
-    #[serde(rename = "full name")]
     pub full_name: ::std::string::String,
     /// The property `boss`.
-    #[serde(default, skip_serializing_if = "::core::option::Option::is_none")]
     pub boss: ::core::option::Option<::std::boxed::Box<Person>>,
 }
 
+__rig::object!(Person {
+    full_name: required "full name",
+    boss: optional "boss",
+});
+
 /// `TicketOpen`, as the schema describes it.
-#[derive(Clone, Debug, PartialEq, __rig::Serialize, __rig::Deserialize)]
-#[serde(crate = "__rig::serde")]
+#[derive(Clone, Debug, PartialEq)]
 pub struct TicketOpen {
     /// The property `since`.
-    #[serde(default, skip_serializing_if = "::core::option::Option::is_none")]
     pub since: ::core::option::Option<::std::string::String>,
     /// The properties that the schema does not list.
-    #[serde(flatten)]
     pub additional_properties: ::std::collections::BTreeMap<::std::string::String, __rig::Value>,
 }
+
+__rig::object!(TicketOpen {
+    since: optional "since",
+    ..additional_properties
+});
 
 /// `TicketEither`, as the schema describes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -116,26 +137,12 @@ pub enum TicketEither {
     Null,
 }
 
-impl __rig::ScalarEnum for TicketEither {
-    const VALUES: &'static [(Self, __rig::Scalar)] = &[
-        (Self::N1, __rig::Scalar::Integer(1)),
-        (Self::N1_2, __rig::Scalar::String("1")),
-        (Self::True, __rig::Scalar::Boolean(true)),
-        (Self::Null, __rig::Scalar::Null),
-    ];
-}
-
-impl __rig::Serialize for TicketEither {
-    fn serialize<S: __rig::serde::Serializer>(&self, serializer: S) -> ::core::result::Result<S::Ok, S::Error> {
-        __rig::serialize_scalar(self, serializer)
-    }
-}
-
-impl<'de> __rig::Deserialize<'de> for TicketEither {
-    fn deserialize<D: __rig::serde::Deserializer<'de>>(deserializer: D) -> ::core::result::Result<Self, D::Error> {
-        __rig::deserialize_scalar(deserializer)
-    }
-}
+__rig::scalars!(TicketEither {
+    N1 = Integer(1),
+    N1_2 = String("1"),
+    True = Boolean(true),
+    Null = Null,
+});
 
 impl __rig::Output for Ticket {
     const SCHEMA: u64 = 0x67b8_129e_ae59_436d;

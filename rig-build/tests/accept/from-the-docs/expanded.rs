@@ -1,6 +1,5 @@
 /// What the prompt of `summarize` needs.
-#[derive(Clone, Debug, PartialEq, __rig::Serialize)]
-#[serde(crate = "__rig::serde")]
+#[derive(Clone, Debug, PartialEq)]
 pub struct SummarizeInput {
     /// The variable `ticket`.
     pub ticket: ::std::string::String,
@@ -8,16 +7,24 @@ pub struct SummarizeInput {
     pub product: ::std::string::String,
 }
 
+__rig::input!(SummarizeInput {
+    ticket: "ticket",
+    product: "product",
+});
+
 /// `Summary`, as the schema describes it.
-#[derive(Clone, Debug, PartialEq, __rig::Serialize, __rig::Deserialize)]
-#[serde(crate = "__rig::serde")]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
     /// One line.
     pub text: ::std::string::String,
     /// The property `urgent`.
     pub urgent: bool,
 }
+
+__rig::object!(Summary {
+    text: required "text",
+    urgent: required "urgent",
+});
 
 impl __rig::Output for Summary {
     const SCHEMA: u64 = 0x67da_c1c6_7cc3_d0a2;

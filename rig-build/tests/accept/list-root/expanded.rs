@@ -1,28 +1,33 @@
 /// What the prompt of `tags` needs.
-#[derive(Clone, Debug, PartialEq, __rig::Serialize)]
-#[serde(crate = "__rig::serde")]
+#[derive(Clone, Debug, PartialEq)]
 pub struct TagsInput {
     /// The variable `text`.
     pub text: ::std::string::String,
 }
 
+__rig::input!(TagsInput {
+    text: "text",
+});
+
 /// `Tags`, as the schema describes it.
-#[derive(Clone, Debug, PartialEq, __rig::Serialize, __rig::Deserialize)]
-#[serde(crate = "__rig::serde")]
-#[serde(transparent)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Tags(
     /// The value.
     pub ::std::vec::Vec<Tag>,
 );
 
+__rig::newtype!(Tags);
+
 /// `Tag`, as the schema describes it.
-#[derive(Clone, Debug, PartialEq, __rig::Serialize, __rig::Deserialize)]
-#[serde(crate = "__rig::serde")]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Tag {
     /// The property `name`.
     pub name: ::std::string::String,
 }
+
+__rig::object!(Tag {
+    name: required "name",
+});
 
 impl __rig::Output for Tags {
     const SCHEMA: u64 = 0x011f_7643_327b_5355;

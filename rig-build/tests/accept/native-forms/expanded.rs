@@ -1,50 +1,59 @@
 /// What the prompt of `outline` needs.
-#[derive(Clone, Debug, PartialEq, __rig::Serialize)]
-#[serde(crate = "__rig::serde")]
+#[derive(Clone, Debug, PartialEq)]
 pub struct OutlineInput {
     /// The variable `text`.
     pub text: ::std::string::String,
 }
 
+__rig::input!(OutlineInput {
+    text: "text",
+});
+
 /// `Outline`, as the schema describes it.
-#[derive(Clone, Debug, PartialEq, __rig::Serialize, __rig::Deserialize)]
-#[serde(crate = "__rig::serde")]
-#[serde(transparent)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Outline(
     /// The value.
     pub ::std::vec::Vec<Section>,
 );
 
+__rig::newtype!(Outline);
+
 /// `SectionKind`, as the schema describes it.
-#[derive(Clone, Copy, Eq, Hash, Debug, PartialEq, __rig::Serialize, __rig::Deserialize)]
-#[serde(crate = "__rig::serde")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SectionKind {
     /// The value "section".
-    #[serde(rename = "section")]
     Section,
 }
 
+__rig::scalars!(SectionKind {
+    Section = String("section"),
+});
+
 /// `Section`, as the schema describes it.
-#[derive(Clone, Debug, PartialEq, __rig::Serialize, __rig::Deserialize)]
-#[serde(crate = "__rig::serde")]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Section {
     /// A few words.
     pub heading: ::std::string::String,
     /// The property `kind`.
     pub kind: SectionKind,
     /// The property `summary`.
-    #[serde(default, skip_serializing_if = "::core::option::Option::is_none")]
     pub summary: ::core::option::Option<::std::string::String>,
     /// The property `author`.
-    #[serde(default, skip_serializing_if = "::core::option::Option::is_none", deserialize_with = "__rig::present")]
     pub author: ::core::option::Option<::core::option::Option<::std::string::String>>,
     /// The property `sections`.
-    #[serde(default, skip_serializing_if = "::core::option::Option::is_none")]
     pub sections: ::core::option::Option<::std::vec::Vec<Section>>,
     /// The properties that the schema does not list.
-    #[serde(flatten)]
     pub additional_properties: ::std::collections::BTreeMap<::std::string::String, __rig::Value>,
 }
+
+__rig::object!(Section {
+    heading: required "heading",
+    kind: required "kind",
+    summary: optional "summary",
+    author: optional "author",
+    sections: optional "sections",
+    ..additional_properties
+});
 
 impl __rig::Output for Outline {
     const SCHEMA: u64 = 0x9577_0142_da49_f88d;

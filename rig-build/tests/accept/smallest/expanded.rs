@@ -1,7 +1,8 @@
 /// What the prompt of `smallest` needs.
-#[derive(Clone, Debug, PartialEq, __rig::Serialize)]
-#[serde(crate = "__rig::serde")]
+#[derive(Clone, Debug, PartialEq)]
 pub struct SmallestInput {}
+
+__rig::input!(SmallestInput {});
 
 /// The variants that a call of `smallest` can name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,35 +1,41 @@
 /// What the prompt of `order` needs.
-#[derive(Clone, Debug, PartialEq, __rig::Serialize)]
-#[serde(crate = "__rig::serde")]
+#[derive(Clone, Debug, PartialEq)]
 pub struct OrderInput {
     /// The variable `text`.
     pub text: ::std::string::String,
 }
 
+__rig::input!(OrderInput {
+    text: "text",
+});
+
 /// `Order`, as the schema describes it.
-#[derive(Clone, Debug, PartialEq, __rig::Serialize, __rig::Deserialize)]
-#[serde(crate = "__rig::serde")]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Order {
     /// The property `item`.
     pub item: Item,
     /// The property `note`.
-    #[serde(default, skip_serializing_if = "::core::option::Option::is_none", deserialize_with = "__rig::present")]
     pub note: ::core::option::Option<::core::option::Option<::std::string::String>>,
 }
 
+__rig::object!(Order {
+    item: required "item",
+    note: optional "note",
+});
+
 /// `Item`, as the schema describes it.
-#[derive(Clone, Debug, PartialEq, __rig::Serialize, __rig::Deserialize)]
-#[serde(crate = "__rig::serde")]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Item {
     /// The property `sku`.
-    #[serde(default, skip_serializing_if = "::core::option::Option::is_none")]
     pub sku: ::core::option::Option<::std::string::String>,
     /// The property `note`.
-    #[serde(default, skip_serializing_if = "::core::option::Option::is_none", deserialize_with = "__rig::present")]
     pub note: ::core::option::Option<::core::option::Option<::std::string::String>>,
 }
+
+__rig::object!(Item {
+    sku: optional "sku",
+    note: optional "note",
+});
 
 impl __rig::Output for Order {
     const SCHEMA: u64 = 0xb97e_86ac_6c82_0b8b;
