@@ -158,8 +158,9 @@ fn cannot_hold(text: &str, value: &Value) -> Rejected {
 fn has_large_integer(value: &Value) -> bool {
     match value {
         Value::Number(number) => {
-            number.is_f64() && number.as_f64().is_some_and(|float| float.fract() == 0.0)
-                || number.as_i64().is_none()
+            const TWO_TO_63: f64 = 9_223_372_036_854_775_808.0;
+            let whole = number.as_f64().filter(|float| float.fract() == 0.0);
+            number.as_i64().is_none() && whole.is_some_and(|float| float.abs() >= TWO_TO_63)
         }
         Value::Array(items) => items.iter().any(has_large_integer),
         Value::Object(entries) => entries.values().any(has_large_integer),

@@ -167,7 +167,8 @@ impl<'r, 't> Place<'r, 't> {
                 };
                 let mut items = Items::new(self.reader, self.ready, node);
                 let value = visitor.visit_seq(&mut items)?;
-                if items.is_done {
+                // A tuple asks for its items, and not whether there are more.
+                if items.is_done || items.advance()?.is_none() {
                     Ok(value)
                 } else {
                     Err(Fault::Unfit)

@@ -146,6 +146,22 @@ fn a_whole_float_is_an_integer_and_a_larger_one_is_no_answer() {
     assert!(matches!(pass("3.5"), Err(Rejected::Answer(_))));
 }
 
+// A tuple does not ask whether there is more: the gate does.
+#[test]
+fn a_tuple_holds_as_many_items_as_there_are() {
+    let point = compiled(r#"{"type":"array","prefixItems":[{"type":"number"},{"type":"number"}]}"#);
+    let pass = |text| {
+        let held = gate(Some(point), Enforcement::Coached, hold::<(f64, f64)>, text);
+        held.map(|held| held.into::<(f64, f64)>())
+    };
+    assert_eq!(pass("[40.5, -74.25]"), Ok(Some((40.5, -74.25))));
+    let Err(Rejected::Answer(answer)) = pass("[40.5, -74.25, 3.0]") else {
+        panic!("two numbers do not hold a third item");
+    };
+    let message = "the answer holds a value that the route's output type does not";
+    assert_eq!(answer.message, message);
+}
+
 // What `serde_json` would take for one of its own values and parse again is not handed to it.
 #[test]
 fn a_key_of_serde_jsons_own_stays_a_key() {

@@ -38,7 +38,7 @@ impl<'r, 't> Items<'r, 't> {
     }
 
     /// Returns what the next item has to conform to; `None` at the end.
-    fn advance(&mut self) -> Result<Option<Rule>, Fault> {
+    pub(super) fn advance(&mut self) -> Result<Option<Rule>, Fault> {
         let rules = self.node.and_then(|node| node.rules.list.as_ref());
         if !self.reader.has_item(self.count == 0)? {
             self.is_done = true;
