@@ -3,6 +3,8 @@
 //! An input is a list of files: a line `=== path`, then the file's bytes. What stands before the first such line is
 //! `route.yaml`, so that any bytes at all are an input.
 
+pub mod answers;
+
 use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};

@@ -31,6 +31,11 @@ fn main() -> io::Result<()> {
             count += 1;
         }
     }
+    let answers = here.join("target/answers");
+    fs::create_dir_all(&answers)?;
+    for (at, (_, answer)) in rig_fuzz::answers::CASES.iter().enumerate() {
+        fs::write(answers.join(format!("case-{at}")), answer)?;
+    }
     println!("{count} inputs in {}", corpus.display());
     Ok(())
 }
