@@ -137,6 +137,7 @@ mod tests {
         native_schema: OPENAI.native_schema,
         token_limit: OPENAI.token_limit,
         cached_prefix: None,
+        cache: OPENAI.cache,
         tiers: OPENAI.tiers,
     };
 

@@ -8,17 +8,19 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use rig_spec::{Candidate, FailureClass, Price, Usd};
+use rig_spec::{Cache, CacheDirective, Candidate, FailureClass, Price, Usd};
 
 use crate::clock::within;
 use crate::conform::{self, Held, Nonconformant, Rejected};
+use crate::deadline::Left;
 use crate::id;
 use crate::journal::Journal;
 use crate::ladder::Job;
+use crate::prefix::Prefix;
 use crate::provider::{self, Failed, Prompt, Reply, Usage};
 use crate::rig::Parts;
 use crate::step::{LONGEST_WAIT, asks_too_long};
-use crate::store::{AttemptRow, RowFailure};
+use crate::store::{AttemptRow, Capture, RowFailure};
 use crate::transport::{Body, Request, TransportError};
 
 /// What an attempt ended with.
@@ -35,6 +37,8 @@ pub(crate) enum Outcome {
     },
     /// No answer.
     Failed(Failed),
+    /// No dispatch, since the run has no time left.
+    Late(Left),
     /// No dispatch, since there is no usable key.
     Keyless {
         /// Which key is missing; not the key.
@@ -67,6 +71,8 @@ pub(crate) struct Ask {
     pub(crate) candidate: &'static Candidate,
     /// The system prompt, coaching included.
     pub(crate) system: String,
+    /// How many bytes of it every such call begins with.
+    pub(crate) shared: usize,
     /// The user turn.
     pub(crate) user: Cow<'static, str>,
     /// Whether it belongs to the repair rung.
@@ -104,21 +110,26 @@ impl Outcome {
                 (failed.class, format!("{message}; it asks to wait {asked} s, and more than {longest} s is not waited for").into())
             }
             Self::Failed(failed) => (failed.class, failed.message.as_str().into()),
+            Self::Late(left) => (FailureClass::Timeout, left.message().into()),
             Self::Keyless { message } => (FailureClass::ConfigAuth, message.as_str().into()),
         })
     }
 }
 
-/// Asks a candidate once.
+/// Asks a candidate once, within what the run has left.
 pub(crate) async fn dispatch(
     parts: &Parts,
     job: &Job,
     journal: &mut Journal,
     ask: &Ask,
+    left: Option<Left>,
 ) -> Outcome {
-    if !job.allows(ask.candidate) {
+    if !job.eligible.allows(ask.candidate) {
         let message = format!("{} is not a candidate of the route", name(ask.candidate));
         return Outcome::Failed(violation(message));
+    }
+    if let Some(left) = left.filter(|left| left.time.is_zero()) {
+        return Outcome::Late(left);
     }
     let host = parts.access.host(ask.candidate.provider);
     let key = match &host.key {
@@ -129,18 +140,31 @@ pub(crate) async fn dispatch(
             };
         }
     };
+    let schema = job.route.schema.as_ref();
+    let prefix = match job.route.cache {
+        Cache::Off => None,
+        Cache::Auto => Some(Prefix::new(
+            &ask.system,
+            ask.shared,
+            schema,
+            job.route.tools,
+        )),
+    };
     let request = provider::encode(&Prompt {
         candidate: ask.candidate,
         base_url: &host.base_url,
         key,
         system: &ask.system,
         user: &ask.user,
-        schema: job.route.schema.as_ref(),
+        schema,
+        prefix: prefix.as_ref(),
         policy: &job.route.policy,
     });
 
-    let mut attempt = Attempt::start(parts, job, journal, ask);
-    let limit = Duration::from_millis(job.route.policy.timeout_ms);
+    let mut attempt = Attempt::start(parts, job, journal, ask, prefix);
+    let timeout = Duration::from_millis(job.route.policy.timeout_ms);
+    let cut = left.filter(|left| left.time <= timeout);
+    let limit = cut.map_or(timeout, |left| left.time);
     let reply = match within(
         &*parts.clock,
         limit,
@@ -149,7 +173,7 @@ pub(crate) async fn dispatch(
     .await
     {
         Some(reply) => reply.map_err(|failed| failed.without(key)),
-        None => Err(timed_out(limit)),
+        None => Err(timed_out(limit, cut)),
     };
     attempt.finish(journal, job, ask.candidate, reply)
 }
@@ -169,11 +193,21 @@ struct Attempt<'a> {
     started: Duration,
     /// The row so far: that of an attempt whose caller went away.
     row: Option<AttemptRow>,
+    /// What is kept of a conformant answer, where the route asks for it.
+    capture: Option<Capture>,
 }
 
 impl<'a> Attempt<'a> {
-    fn start(parts: &'a Parts, job: &Job, journal: &mut Journal, ask: &Ask) -> Self {
+    fn start(
+        parts: &'a Parts,
+        job: &Job,
+        journal: &mut Journal,
+        ask: &Ask,
+        prefix: Option<Prefix>,
+    ) -> Self {
         let candidate = ask.candidate;
+        let fingerprint = prefix.map(|prefix| prefix.fingerprint);
+        let is_keyed = candidate.provider.cache == CacheDirective::PromptCacheKey;
         let row = AttemptRow {
             id: id::fresh(&*parts.clock).to_string(),
             ts_ms: i64::try_from(parts.clock.wall().as_millis()).unwrap_or(i64::MAX),
@@ -197,14 +231,15 @@ impl<'a> Attempt<'a> {
             tags: job.tags.clone(),
             served_variant: job.variant.map(|variant| variant.name.into()),
             repaired_by: ask.is_repair.then(|| name(candidate)),
-            cache_key: None,
-            prefix_fingerprint: None,
+            cache_key: fingerprint.clone().filter(|_| is_keyed),
+            prefix_fingerprint: fingerprint,
             lane: "ladder".into(),
         };
         Self {
             parts,
             started: parts.clock.monotonic(),
             row: Some(row),
+            capture: None,
         }
     }
 
@@ -256,15 +291,18 @@ impl<'a> Attempt<'a> {
                 job.hold,
                 &reply.text,
             ) {
-                Ok(output) => Outcome::Conformant(Box::new(Answer {
-                    output,
-                    id: row.id.clone(),
-                    usage,
-                    cost,
-                    pricing_missing: row.pricing_missing,
-                    latency,
-                    served_tier: served_tier.clone(),
-                })),
+                Ok(output) => {
+                    self.capture = job.captures().then(|| capture(row, job, reply.text));
+                    Outcome::Conformant(Box::new(Answer {
+                        output,
+                        id: row.id.clone(),
+                        usage,
+                        cost,
+                        pricing_missing: row.pricing_missing,
+                        latency,
+                        served_tier: served_tier.clone(),
+                    }))
+                }
                 Err(Rejected::Answer(answer)) => Outcome::Nonconformant(answer),
                 Err(Rejected::Schema(reason)) => Outcome::Failed(violation(format!(
                     "the route's schema is no schema: {reason}"
@@ -294,8 +332,24 @@ impl Drop for Attempt<'_> {
             if row.failure == Some(RowFailure::Cancelled) {
                 row.latency_ms = latency;
             }
-            self.parts.store.record(row);
+            match self.capture.take() {
+                Some(capture) => self.parts.store.record_captured(row, capture),
+                None => self.parts.store.record(row),
+            }
         }
+    }
+}
+
+/// Returns what is kept of an answer.
+fn capture(row: &AttemptRow, job: &Job, output: String) -> Capture {
+    Capture {
+        id: row.id.clone(),
+        ts_ms: row.ts_ms,
+        run_id: row.run_id.clone(),
+        route: row.route.clone(),
+        route_version: row.route_version,
+        variables: serde_json::to_string(&job.input).expect("a JSON object can be written"),
+        output,
     }
 }
 
@@ -324,8 +378,12 @@ fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-fn timed_out(limit: Duration) -> Failed {
-    let message = format!("no complete answer within {} ms", limit.as_millis());
+/// `cut` is the deadline, where it has ended the attempt.
+fn timed_out(limit: Duration, cut: Option<Left>) -> Failed {
+    let message = cut.map_or_else(
+        || format!("no complete answer within {} ms", limit.as_millis()),
+        |left| left.message(),
+    );
     Failed::new(FailureClass::Timeout, message)
 }
 

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::future::IntoFuture;
 use std::marker::PhantomData;
+use std::time::Duration;
 
-use rig_spec::{FailureClass, Route};
+use rig_spec::{FailureClass, Route, UsdPerMtok, Variant};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -12,6 +13,7 @@ use serde_json::{Map, Value};
 use crate::conform;
 use crate::error::{ConfigError, Error, Failure, Result};
 use crate::ladder::{self, Job, Served};
+use crate::resolve::{Narrowing, resolve};
 use crate::rig::{self, Rig};
 use crate::run::Run;
 use crate::transport::BoxFuture;
@@ -57,6 +59,8 @@ pub struct Call<T, V = NoVariant> {
     rig: Option<Rig>,
     variant: Option<V>,
     tags: BTreeMap<String, String>,
+    deadline: Option<Duration>,
+    narrowing: Narrowing,
     output: PhantomData<fn() -> T>,
 }
 
@@ -69,6 +73,11 @@ pub fn call<T, V: RouteVariant>(route: &'static Route, input: impl Serialize) ->
         rig: None,
         variant: None,
         tags: BTreeMap::new(),
+        deadline: None,
+        narrowing: Narrowing {
+            zero_retention: route.zero_retention,
+            ..Narrowing::default()
+        },
         output: PhantomData,
     }
 }
@@ -92,6 +101,48 @@ impl<T: Output, V: RouteVariant> Call<T, V> {
         self
     }
 
+    /// Lets only endpoints serve that are designated to keep nothing of what they are sent. The repair model and the
+    /// search are held to it too, nothing is captured, and the rows have the tag `zdr_enforced`. A route that demands
+    /// it demands it of every call.
+    pub fn zero_retention(mut self) -> Self {
+        self.narrowing.zero_retention = true;
+        self
+    }
+
+    /// Lets only these providers serve, of those that the route declares; none of them if the list is empty. Of two
+    /// lists the last counts.
+    pub fn providers_only<P: Into<String>>(
+        mut self,
+        providers: impl IntoIterator<Item = P>,
+    ) -> Self {
+        self.narrowing.only = Some(providers.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Keeps these providers from serving.
+    pub fn providers_ignore<P: Into<String>>(
+        mut self,
+        providers: impl IntoIterator<Item = P>,
+    ) -> Self {
+        let ignored = providers.into_iter().map(Into::into);
+        self.narrowing.ignore.extend(ignored);
+        self
+    }
+
+    /// Lets only candidates serve whose price for a token in and a token out together is at most this; one without a
+    /// known price may not. The route's own ceiling holds as well.
+    pub fn max_price(mut self, most: UsdPerMtok) -> Self {
+        self.narrowing.max_price = Some(most);
+        self
+    }
+
+    /// Ends the run this long after it has begun, waits included, with a failure of class `timeout`. Of this and the
+    /// route's `policy.deadline_ms` the shorter counts.
+    pub fn deadline(mut self, deadline: Duration) -> Self {
+        self.deadline = Some(deadline);
+        self
+    }
+
     /// Makes the call and returns the output with how it came about.
     ///
     /// # Errors
@@ -105,7 +156,7 @@ impl<T: Output, V: RouteVariant> Call<T, V> {
         async move { typed(served.await?) }
     }
 
-    fn into_job(self) -> Result<Job, ConfigError> {
+    fn into_job(mut self) -> Result<Job, ConfigError> {
         let route = self.route;
         let variant = match self.variant.map(V::index) {
             Some(index) => {
@@ -114,13 +165,20 @@ impl<T: Output, V: RouteVariant> Call<T, V> {
             }
             None => None,
         };
+        if self.narrowing.zero_retention {
+            self.tags.insert(ZDR_ENFORCED.to_owned(), "true".to_owned());
+        }
+        let plan = variant.map_or(&route.plan, |variant: &Variant| &variant.plan);
         let input = self.input.ok_or(ConfigError::Input { route: route.name })?;
         Ok(Job {
             route,
             variant,
             input,
+            eligible: resolve(route, plan, &self.narrowing),
+            zero_retention: self.narrowing.zero_retention,
             tags: self.tags,
             hold: conform::hold::<T>,
+            deadline: self.deadline,
         })
     }
 }
@@ -134,6 +192,9 @@ impl<T: Output, V: RouteVariant> IntoFuture for Call<T, V> {
         Box::pin(async move { Ok(run.await?.output) })
     }
 }
+
+/// The tag of a run that hands nothing to an endpoint which may keep it (R6).
+const ZDR_ENFORCED: &str = "zdr_enforced";
 
 impl Output for Value {
     const SCHEMA: u64 = 0;

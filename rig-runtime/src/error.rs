@@ -36,6 +36,8 @@ pub enum ConfigError {
         route: &'static str,
         /// The variant; `None` for the route itself.
         variant: Option<&'static str>,
+        /// The candidates that the call's own options removed, each with the option.
+        removed: Vec<String>,
     },
     /// The variant that the caller chose is none of the route's.
     UnknownVariant {
@@ -48,6 +50,17 @@ pub enum ConfigError {
         route: &'static str,
         /// The variable.
         variable: &'static str,
+    },
+    /// A variable is longer than the route's `max_chars`.
+    TooLong {
+        /// The route.
+        route: &'static str,
+        /// The variable.
+        variable: &'static str,
+        /// The most characters that the route allows.
+        limit: u64,
+        /// The characters that the variable has as it is rendered.
+        length: u64,
     },
     /// The input is not an object of variables.
     Input {
@@ -146,18 +159,17 @@ impl fmt::Display for ConfigError {
         match self {
             Self::NothingEligible {
                 route,
-                variant: None,
+                variant,
+                removed,
             } => {
-                write!(f, "route `{route}` has no eligible candidate")
-            }
-            Self::NothingEligible {
-                route,
-                variant: Some(variant),
-            } => {
-                write!(
-                    f,
-                    "variant `{variant}` of route `{route}` has no eligible candidate"
-                )
+                if let Some(variant) = variant {
+                    write!(f, "variant `{variant}` of ")?;
+                }
+                write!(f, "route `{route}` has no eligible candidate")?;
+                if removed.is_empty() {
+                    return Ok(());
+                }
+                write!(f, ": {}", removed.join(", "))
             }
             Self::UnknownVariant { route } => {
                 write!(f, "the variant is none of route `{route}`")
@@ -165,6 +177,15 @@ impl fmt::Display for ConfigError {
             Self::MissingVariable { route, variable } => write!(
                 f,
                 "the prompt of route `{route}` uses `{variable}`, which the input does not have"
+            ),
+            Self::TooLong {
+                route,
+                variable,
+                limit,
+                length,
+            } => write!(
+                f,
+                "`{variable}` has {length} characters, and route `{route}` allows {limit} (`max_chars`)"
             ),
             Self::Input { route } => write!(
                 f,
@@ -240,6 +261,7 @@ mod tests {
         let error = Error::from(ConfigError::NothingEligible {
             route: "r",
             variant: None,
+            removed: Vec::new(),
         });
         assert_eq!((error.class(), error.failure()), (None, None));
         assert_eq!(error.to_string(), "route `r` has no eligible candidate");

@@ -3,6 +3,7 @@
 use rig_spec::{Candidate, FailureClass, Usd};
 
 use crate::attempt::{self, Ask, Outcome};
+use crate::deadline::Left;
 use crate::error::{Error, Failure};
 use crate::run::AttemptCounts;
 
@@ -67,6 +68,9 @@ impl Journal {
     /// Notes what asking a candidate ended with.
     pub(crate) fn note(&mut self, ask: &Ask, outcome: &Outcome) {
         let candidate = ask.candidate;
+        if let Outcome::Late(left) = outcome {
+            return self.late(candidate, *left);
+        }
         let who = attempt::name(candidate);
         let role = if ask.is_repair { " (repair)" } else { "" };
         let Some((class, message)) = outcome.failure() else {
@@ -88,6 +92,20 @@ impl Journal {
             class,
             message,
             candidate,
+        });
+    }
+
+    /// Notes that the run's deadline did not let `candidate` be asked, or be asked again.
+    pub(crate) fn late(&mut self, candidate: &'static Candidate, left: Left) {
+        const OUT_OF_TIME: &str = "out of time";
+        if self.history.last().is_none_or(|last| last != OUT_OF_TIME) {
+            self.history.push(OUT_OF_TIME.to_owned());
+        }
+        let asked = self.last.as_ref().map(|last| last.candidate);
+        self.last = Some(Last {
+            class: FailureClass::Timeout,
+            message: left.message(),
+            candidate: asked.unwrap_or(candidate),
         });
     }
 

@@ -4,6 +4,7 @@
 //! it is compiled once for all routes.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use rig_spec::{Candidate, Plan, Route, Variant};
 use serde_json::{Map, Value};
@@ -11,11 +12,14 @@ use serde_json::{Map, Value};
 use crate::attempt::{self, Answer, Ask};
 use crate::coach;
 use crate::conform::{Held, Hold, Nonconformant};
+use crate::deadline::Deadline;
+use crate::dimensions;
 use crate::error::{ConfigError, Error};
 use crate::id;
 use crate::journal::Journal;
-use crate::render::Bound;
+use crate::render::{self, Bound};
 use crate::repair;
+use crate::resolve::Eligible;
 use crate::rig::Parts;
 use crate::run::{Run, RunMeta};
 use crate::step::{LadderState, Repairer, Step, step};
@@ -28,8 +32,14 @@ pub(crate) struct Job {
     pub(crate) variant: Option<&'static Variant>,
     /// The variables of the prompt.
     pub(crate) input: Map<String, Value>,
+    /// Who may serve.
+    pub(crate) eligible: Eligible,
+    /// Whether nothing may go to an endpoint that may keep it.
+    pub(crate) zero_retention: bool,
     /// The caller's tags.
     pub(crate) tags: BTreeMap<String, String>,
+    /// The longest that the caller lets the run take.
+    pub(crate) deadline: Option<Duration>,
     /// Reads an answer into the output type of the call.
     pub(crate) hold: Hold,
 }
@@ -56,24 +66,42 @@ pub(crate) async fn run(parts: &Parts, job: &Job) -> Result<Served, Error> {
 }
 
 async fn walk(parts: &Parts, job: &Job) -> Result<Served, Error> {
+    let now = || parts.clock.monotonic();
+    let deadline = Deadline::new(job.route.policy.deadline_ms, job.deadline, now());
     let route = job.route.name;
-    let plan = job.plan();
-    let Some(first) = plan.candidates.first() else {
-        let variant = job.variant.map(|variant| variant.name);
-        return Err(ConfigError::NothingEligible { route, variant }.into());
+    let eligible = &job.eligible;
+    let Some(first) = eligible.candidates.first() else {
+        return Err(ConfigError::NothingEligible {
+            route,
+            variant: job.variant.map(|variant| variant.name),
+            removed: eligible.removed.clone(),
+        }
+        .into());
     };
-    let prompt = Bound::new(plan.prompt, &job.input)
+    let prompt = Bound::new(job.plan().prompt, &job.input)
         .map_err(|variable| ConfigError::MissingVariable { route, variable })?;
+    if let Some(long) = render::too_long(job.route.max_chars, &job.input) {
+        return Err(ConfigError::TooLong {
+            route,
+            variable: long.variable,
+            limit: long.limit,
+            length: long.length,
+        }
+        .into());
+    }
 
+    dimensions::warn_of_missing(job.route, &job.tags);
     let mut journal = Journal::new(id::fresh(&*parts.clock).to_string());
-    let mut state = LadderState::new(&job.route.policy, plan.repair.as_ref());
-    'candidates: for candidate in plan.candidates {
+    let mut state = LadderState::new(&job.route.policy, eligible.max_repairs);
+    'candidates: for candidate in &eligible.candidates {
         let mut ask = job.task(&prompt, candidate, &state);
         loop {
-            let outcome = attempt::dispatch(parts, job, &mut journal, &ask).await;
+            let left = deadline.left(now());
+            let outcome = attempt::dispatch(parts, job, &mut journal, &ask, left).await;
             journal.note(&ask, &outcome);
             let chance = id::chance(id::fresh(&*parts.clock));
-            ask = match step(&mut state, outcome, chance) {
+            let left = deadline.left(now());
+            ask = match step(&mut state, outcome, chance, left.map(|left| left.time)) {
                 Step::Serve(answer) => return Ok(job.served(&journal, &ask, *answer)),
                 Step::Repair(repairer, answer) => {
                     job.repair(repairer, &prompt, candidate, &state, &answer)
@@ -85,6 +113,10 @@ async fn walk(parts: &Parts, job: &Job) -> Result<Served, Error> {
                     job.task(&prompt, candidate, &state)
                 }
                 Step::FallThrough => continue 'candidates,
+                Step::TooLate => {
+                    left.iter().for_each(|left| journal.late(candidate, *left));
+                    continue 'candidates;
+                }
                 Step::Abort => break 'candidates,
             };
         }
@@ -93,13 +125,9 @@ async fn walk(parts: &Parts, job: &Job) -> Result<Served, Error> {
 }
 
 impl Job {
-    /// Returns whether the plan declares a candidate, also as its repair model.
-    pub(crate) fn allows(&self, candidate: &Candidate) -> bool {
-        let plan = self.plan();
-        let repair_model = plan.repair.as_ref().and_then(|repair| repair.model);
-        plan.candidates.iter().chain(repair_model).any(|allowed| {
-            allowed.provider.name == candidate.provider.name && allowed.model == candidate.model
-        })
+    /// Returns whether the answer that serves is captured (T3, R6).
+    pub(crate) fn captures(&self) -> bool {
+        self.route.capture && !self.zero_retention
     }
 
     fn plan(&self) -> &'static Plan {
@@ -116,9 +144,11 @@ impl Job {
     ) -> Ask {
         let rendered = prompt.render(candidate.capabilities);
         let schema = self.route.schema.as_ref();
+        let system = coach::system(rendered.text, candidate, schema, state.was_invalid());
         Ask {
             candidate,
-            system: coach::system(rendered, candidate, schema, state.was_invalid()),
+            shared: rendered.shared.unwrap_or(system.len()),
+            system,
             user: coach::ANSWER_NOW.into(),
             is_repair: false,
         }
@@ -134,14 +164,17 @@ impl Job {
         answer: &Nonconformant,
     ) -> Ask {
         let schema = self.route.schema.as_ref();
-        let repair_model = self.plan().repair.as_ref().and_then(|repair| repair.model);
-        match (repairer, repair_model) {
-            (Repairer::RepairModel, Some(model)) => Ask {
-                candidate: model,
-                system: repair::system(schema),
-                user: repair::user(answer, schema).into(),
-                is_repair: true,
-            },
+        match (repairer, self.eligible.repair_model) {
+            (Repairer::RepairModel, Some(model)) => {
+                let system = repair::system(schema);
+                Ask {
+                    candidate: model,
+                    shared: system.len(),
+                    system,
+                    user: repair::user(answer, schema).into(),
+                    is_repair: true,
+                }
+            }
             (Repairer::SameModel, _) | (Repairer::RepairModel, None) => Ask {
                 user: repair::ask_again(answer).into(),
                 is_repair: true,

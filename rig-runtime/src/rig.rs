@@ -12,7 +12,7 @@ use crate::access::{Access, Settings};
 use crate::clock::{Clock, SystemClock};
 use crate::error::{ConfigError, Result};
 use crate::store::sqlite::SqliteStore;
-use crate::store::{AttemptRow, Store, StoreError};
+use crate::store::{AttemptRow, Capture, Store, StoreError};
 use crate::transport::Transport;
 use crate::transport::http::HttpTransport;
 
@@ -104,6 +104,15 @@ impl Rig {
     /// When the store cannot be read.
     pub async fn attempts(&self, run_id: &str) -> Result<Vec<AttemptRow>, StoreError> {
         self.0.store.attempts(run_id).await
+    }
+
+    /// Returns what was captured of a route's calls, oldest first.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub async fn captures(&self, route: &str) -> Result<Vec<Capture>, StoreError> {
+        self.0.store.captures(route).await
     }
 
     pub(crate) fn parts(&self) -> &Parts {

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use rig_spec::{Disposition, FailureClass, Policy, Repair};
+use rig_spec::{Disposition, FailureClass, Policy};
 
 use crate::attempt::{Answer, Outcome};
 use crate::conform::Nonconformant;
@@ -25,6 +25,8 @@ pub(crate) enum Step {
     Retry(Duration),
     /// Goes on to the next candidate.
     FallThrough,
+    /// Goes on to the next candidate, since the wait before a retry would not end before the run does.
+    TooLate,
     /// Ends the run.
     Abort,
 }
@@ -54,14 +56,32 @@ pub(crate) struct LadderState<'a> {
 
 /// Decides what follows an attempt of the present candidate, or of the repair rung in its place.
 ///
-/// `chance`, between 0 and 1, picks the jitter of a wait.
-pub(crate) fn step(state: &mut LadderState<'_>, outcome: Outcome, chance: f64) -> Step {
+/// `chance`, between 0 and 1, picks the jitter of a wait; `left` is what a run with a deadline has left.
+pub(crate) fn step(
+    state: &mut LadderState<'_>,
+    outcome: Outcome,
+    chance: f64,
+    left: Option<Duration>,
+) -> Step {
+    match decide(state, outcome, chance) {
+        // L16: it is not begun. The next candidate may be in time.
+        Step::Retry(wait) if left.is_some_and(|left| wait >= left) => {
+            state.fall_through();
+            Step::TooLate
+        }
+        decided => decided,
+    }
+}
+
+fn decide(state: &mut LadderState<'_>, outcome: Outcome, chance: f64) -> Step {
     let under_repair = state.under_repair.take();
     match (outcome, under_repair) {
         (Outcome::Conformant(answer), _) => Step::Serve(answer),
         (Outcome::Failed(failed), _) if failed.class.spec().disposition == Disposition::Abort => {
             Step::Abort
         }
+        // L16: nothing more is started.
+        (Outcome::Late(_), _) => Step::Abort,
         (Outcome::Nonconformant(answer), _) => {
             state.was_invalid = true;
             state.repair_or_retry(answer, chance)
@@ -88,9 +108,9 @@ pub(crate) fn asks_too_long(failed: &Failed) -> bool {
 
 impl<'a> LadderState<'a> {
     /// Returns the state at the start of a run.
-    pub(crate) fn new(policy: &'a Policy, repair: Option<&Repair>) -> Self {
+    pub(crate) fn new(policy: &'a Policy, max_repairs: u8) -> Self {
         const UNITS: &[Repairer] = &[Repairer::SameModel, Repairer::RepairModel];
-        let units = repair.map_or(0, |repair| usize::from(repair.max_repairs));
+        let units = usize::from(max_repairs);
         Self {
             policy,
             repairs: &UNITS[..units.min(UNITS.len())],

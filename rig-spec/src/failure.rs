@@ -140,8 +140,8 @@ impl FailureClass {
                 class: Self::Timeout,
                 name: "timeout",
                 disposition: Disposition::Retry(Backoff::NONE),
-                meaning: "The attempt did not deliver its last byte within `policy.timeout_ms`.",
-                fix: "Raise `policy.timeout_ms`, lower `max_output_tokens`, or put a faster candidate first.",
+                meaning: "The attempt did not deliver its last byte within `policy.timeout_ms`, or the run's deadline ended it.",
+                fix: "Raise `policy.timeout_ms` or the deadline, lower `max_output_tokens`, or put a faster candidate first.",
             },
             Self::QualityRejected => &ClassSpec {
                 class: Self::QualityRejected,

@@ -44,6 +44,17 @@ pub enum NativeSchema {
     Any,
 }
 
+/// How a provider is told which part of a prompt to cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CacheDirective {
+    /// Not at all: it caches by itself, or it may refuse a field that it does not know.
+    None,
+    /// `prompt_cache_key`: requests with the same one go where their beginning is cached.
+    PromptCacheKey,
+    /// `cache_control` on the last block that is to be cached.
+    CacheControl,
+}
+
 /// A provider: where it is, what it speaks, what it can do.
 #[derive(Debug, PartialEq)]
 pub struct Provider {
@@ -66,6 +77,8 @@ pub struct Provider {
     /// The fewest tokens of a prompt's beginning that it caches, that of its most eager model; `None` where it does
     /// not say.
     pub cached_prefix: Option<u64>,
+    /// How it is told what to cache.
+    pub cache: CacheDirective,
     /// The service tiers that can be asked for by name; another is not sent.
     pub tiers: &'static [Tier],
 }
@@ -85,6 +98,7 @@ pub static OPENAI: Provider = Provider {
     native_schema: NativeSchema::OpenAiStrict,
     token_limit: TokenLimitKey::MaxCompletionTokens,
     cached_prefix: Some(1_024),
+    cache: CacheDirective::PromptCacheKey,
     tiers: &Tier::ALL,
 };
 
@@ -99,6 +113,7 @@ pub static ANTHROPIC: Provider = Provider {
     native_schema: NativeSchema::Anthropic,
     token_limit: TokenLimitKey::MaxTokens,
     cached_prefix: Some(512),
+    cache: CacheDirective::CacheControl,
     tiers: &[Tier::Standard, Tier::Priority],
 };
 
@@ -113,6 +128,7 @@ pub static DEEPSEEK: Provider = Provider {
     native_schema: NativeSchema::Any,
     token_limit: TokenLimitKey::MaxTokens,
     cached_prefix: Some(64),
+    cache: CacheDirective::None,
     tiers: &[],
 };
 
@@ -127,6 +143,7 @@ pub static GROK: Provider = Provider {
     native_schema: NativeSchema::Xai,
     token_limit: TokenLimitKey::MaxTokens,
     cached_prefix: None,
+    cache: CacheDirective::PromptCacheKey,
     tiers: &[Tier::Standard, Tier::Priority],
 };
 
@@ -141,6 +158,7 @@ pub static DEEPINFRA: Provider = Provider {
     native_schema: NativeSchema::DeepInfra,
     token_limit: TokenLimitKey::MaxTokens,
     cached_prefix: None,
+    cache: CacheDirective::PromptCacheKey,
     tiers: &[],
 };
 
@@ -155,6 +173,7 @@ pub static FIREWORKS: Provider = Provider {
     native_schema: NativeSchema::Fireworks,
     token_limit: TokenLimitKey::MaxTokens,
     cached_prefix: None,
+    cache: CacheDirective::PromptCacheKey,
     tiers: &[Tier::Priority],
 };
 

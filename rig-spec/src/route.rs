@@ -22,6 +22,8 @@ pub struct Route {
     pub policy: Policy,
     /// The variables that may not be longer than so many characters.
     pub max_chars: &'static [(&'static str, u64)],
+    /// Whether it demands zero retention: its calls hand nothing to an endpoint that may keep it.
+    pub zero_retention: bool,
     /// Whether attempts are captured: variables and output, kept locally.
     pub capture: bool,
     /// What is asked of the providers' prompt caches.
@@ -221,6 +223,7 @@ impl Route {
         variants: &[],
         policy: Policy::BLANK,
         max_chars: &[],
+        zero_retention: false,
         capture: false,
         cache: Cache::Off,
         grounding: None,

@@ -26,7 +26,7 @@ pub use rig_runtime::{
     AlreadyInstalled, AttemptCounts, Call, Clock, ConfigError, Error, Failure, NoVariant, Result,
     Rig, RigBuilder, Run, RunMeta, Store, Transport, install, store, testing, transport,
 };
-pub use rig_spec::{FailureClass, Tier, Usd};
+pub use rig_spec::{FailureClass, Tier, Usd, UsdPerMtok};
 
 /// The door for generated code. Not for use by hand, and not covered by version compatibility.
 #[doc(hidden)]
@@ -36,11 +36,11 @@ pub mod __private {
         __scalars as scalars, __union as union, Output, RouteVariant, assert_schema, call, conform,
     };
     pub use rig_spec::{
-        ANTHROPIC, Backoff, Cache, Candidate, Capabilities, Capability, DEEPINFRA, DEEPSEEK,
-        Dialect, Dimension, Enforcement, FIREWORKS, FailureClass, GROK, Grounding, Lowered,
-        NativeSchema, OPENAI, PROVIDERS, Plan, Policy, Price, Project, Provider, Rates, Repair,
-        Route, Sampling, Schema, Search, Segment, Shape, Step, Template, Tier, TokenLimitKey, Tool,
-        Usd, UsdPerMtok, Variant,
+        ANTHROPIC, Backoff, Cache, CacheDirective, Candidate, Capabilities, Capability, DEEPINFRA,
+        DEEPSEEK, Dialect, Dimension, Enforcement, FIREWORKS, FailureClass, GROK, Grounding,
+        Lowered, NativeSchema, OPENAI, PROVIDERS, Plan, Policy, Price, Project, Provider, Rates,
+        Repair, Route, Sampling, Schema, Search, Segment, Shape, Step, Template, Tier,
+        TokenLimitKey, Tool, Usd, UsdPerMtok, Variant,
     };
     pub use serde::{self, Deserialize, Serialize};
     pub use serde_json::{self, Value};

@@ -5,10 +5,10 @@ use std::time::Duration;
 use proptest::prelude::*;
 use rig::Usd;
 use rig::testing::{Scripted, chat_completion};
-use tests::routes::{mend, patient};
+use tests::routes::{HastyInput, hasty, mend, patient};
 use tests::{World, block_on};
 
-use crate::{fault, mend_input, patient_input};
+use crate::{QUESTION, fault, mend_input, patient_input};
 
 /// What a bounded run may do.
 struct Bounds {
@@ -26,6 +26,12 @@ const PATIENT: Bounds = Bounds {
     attempts: patient::MAX_ATTEMPTS,
     wall_clock: patient::MAX_WALL_CLOCK,
     cost: patient::MAX_COST,
+};
+
+const HASTY: Bounds = Bounds {
+    attempts: hasty::MAX_ATTEMPTS,
+    wall_clock: hasty::MAX_WALL_CLOCK,
+    cost: hasty::MAX_COST,
 };
 
 // A user can add bounds up and hold them against his own, when the crate is compiled.
@@ -80,12 +86,20 @@ fn run_patient(script: Vec<Scripted>) -> u32 {
     })
 }
 
+fn run_hasty(script: Vec<Scripted>) -> u32 {
+    let question = QUESTION.to_owned();
+    held("north south", &HASTY, script, |world| {
+        let _ = block_on(hasty(HastyInput { question }).on(&world.rig).run());
+    })
+}
+
 proptest! {
     #[test]
     fn no_run_is_worse_than_its_bounds(script in proptest::collection::vec((0_u8..9, 0_u64..70), 40)) {
         let play = || script.iter().map(|(kind, seconds)| outcome(*kind, *seconds)).collect();
         run_mend(play());
         run_patient(play());
+        run_hasty(play());
     }
 }
 
@@ -100,6 +114,17 @@ fn the_worst_runs_reach_the_bound_on_attempts() {
     let candidate = || [shed(), shed(), shed(), down(), down(), shed()];
     let failures = candidate().into_iter().chain(candidate()).collect();
     assert_eq!(run_patient(failures), patient::MAX_ATTEMPTS);
+}
+
+// L16
+#[test]
+fn a_run_reaches_its_deadline_and_no_more() {
+    assert_eq!(HASTY.wall_clock, Duration::from_secs(40));
+    let world = World::with_keys("north south");
+    world.push((0..9).map(|_| invalid(10, 10).after(Duration::from_millis(10_001))));
+    let question = QUESTION.to_owned();
+    assert!(block_on(hasty(HastyInput { question }).on(&world.rig).run()).is_err());
+    assert_eq!(rig::Clock::monotonic(&world.clock), HASTY.wall_clock);
 }
 
 #[test]

@@ -5,7 +5,10 @@
 #![allow(clippy::unwrap_used)]
 
 mod bounds;
+mod cache;
 mod cancel;
+mod capture;
+mod deadline;
 mod fail;
 mod fieldcase;
 mod keys;
@@ -13,8 +16,10 @@ mod privacy;
 mod readme;
 mod repair;
 mod request;
+mod resolve;
 mod retry;
 mod serve;
+mod sized;
 mod store;
 mod variant;
 

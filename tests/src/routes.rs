@@ -25,6 +25,25 @@ pub async fn messages(input: MessagesInput) -> modelrig::Result<self::Reply>;
 /// Optional properties, in a dialect that has none and in one that has them.
 #[rig::route("profile")]
 pub async fn profile(input: ProfileInput) -> rig::Result<Profiles>;
+/// Variables that may not be longer than so many characters.
+#[rig::route("sized")]
+pub async fn sized(input: SizedInput) -> rig::Result<ladder::Reply>;
+
+/// A deadline that waits and retries can reach.
+#[rig::route("hasty")]
+pub async fn hasty(input: HastyInput) -> rig::Result<ladder::Reply>;
+
+/// Captured, and repaired.
+#[rig::route("kept")]
+pub async fn kept(input: KeptInput) -> rig::Result<ladder::Reply>;
+
+/// Zero retention wins over capture.
+#[rig::route("sealed")]
+pub async fn sealed(input: SealedInput) -> rig::Result<ladder::Reply>;
+
+/// Each provider's own cache directive.
+#[rig::route("cached")]
+pub async fn cached(input: CachedInput) -> rig::Result<ladder::Reply>;
 
 /// Any JSON value.
 #[rig::route("anything")]

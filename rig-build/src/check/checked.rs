@@ -56,6 +56,7 @@ pub(crate) struct Checked {
     pub(crate) max_output_tokens: Option<u64>,
     /// The variables that may not be longer than so many characters.
     pub(crate) max_chars: Vec<(String, u64)>,
+    pub(crate) zero_retention: bool,
     pub(crate) capture: bool,
     pub(crate) cache: Cache,
     pub(crate) grounding: Option<PlannedGrounding>,
@@ -209,6 +210,10 @@ pub(super) fn plan(route: &Route) -> Option<Checked> {
                 Some((variable.name.value.clone(), most))
             })
             .collect(),
+        zero_retention: {
+            let mut require = route.routing.require.iter();
+            require.any(|require| require.value == ast::Require::ZeroRetention)
+        },
         capture: route.capture,
         cache: route.cache.as_ref().map_or(Cache::Off, |cache| cache.value),
         grounding,

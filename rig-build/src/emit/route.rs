@@ -35,6 +35,10 @@ pub(super) fn write(out: &mut String, route: &Checked) {
         ("variants", variants(route)),
         ("policy", policy(route)),
         ("max_chars", list(route.max_chars.iter().map(chars))),
+        (
+            "zero_retention",
+            route.zero_retention.then(|| "true".to_owned()),
+        ),
         ("capture", route.capture.then(|| "true".to_owned())),
         (
             "cache",

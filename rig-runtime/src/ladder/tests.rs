@@ -15,6 +15,7 @@ use serde_json::json;
 
 use super::*;
 use crate::call::{Call, RouteVariant, call};
+use crate::resolve::{Narrowing, resolve};
 use crate::rig::Rig;
 use crate::testing::{ManualClock, MemoryStore, Scripted, ScriptedTransport, chat_completion};
 
@@ -352,17 +353,21 @@ async fn an_undeclared_candidate_is_never_dispatched() {
         route: &ROUTE,
         variant: None,
         input,
+        eligible: resolve(&ROUTE, &ROUTE.plan, &Narrowing::default()),
+        zero_retention: false,
         tags: BTreeMap::new(),
+        deadline: None,
         hold: crate::conform::hold::<Value>,
     };
     let mut journal = Journal::new("r".to_owned());
     let ask = Ask {
         candidate: &STRANGER,
         system: String::new(),
+        shared: 0,
         user: "".into(),
         is_repair: false,
     };
-    let outcome = attempt::dispatch(world.rig.parts(), &job, &mut journal, &ask).await;
+    let outcome = attempt::dispatch(world.rig.parts(), &job, &mut journal, &ask, None).await;
     assert_eq!(
         outcome.failure().unwrap().0,
         FailureClass::InvariantViolation

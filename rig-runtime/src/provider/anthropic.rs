@@ -1,6 +1,6 @@
 //! The messages dialect: `POST {base}/messages`, as Anthropic defined it.
 
-use rig_spec::{Enforcement, Tier};
+use rig_spec::{CacheDirective, Enforcement, Tier};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -23,8 +23,8 @@ const HIGHEST_TEMPERATURE: f64 = 1.0;
 struct Body<'a> {
     model: &'a str,
     max_tokens: u32,
-    #[serde(skip_serializing_if = "str::is_empty")]
-    system: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    system: Option<System<'a>>,
     messages: [Message<'a>; 1],
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f64>,
@@ -41,6 +41,31 @@ struct Message<'a> {
     role: &'static str,
     content: &'a str,
 }
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum System<'a> {
+    Text(&'a str),
+    Blocks(Vec<TextBlock<'a>>),
+}
+
+#[derive(Serialize)]
+struct TextBlock<'a> {
+    r#type: &'static str,
+    text: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_control: Option<CacheControl>,
+}
+
+#[derive(Serialize)]
+struct CacheControl {
+    r#type: &'static str,
+}
+
+/// Keeps what leads up to it for five minutes.
+const EPHEMERAL: CacheControl = CacheControl {
+    r#type: "ephemeral",
+};
 
 #[derive(Serialize)]
 struct OutputConfig<'a> {
@@ -60,7 +85,7 @@ pub(super) fn encode(prompt: &Prompt<'_>) -> Request {
     let body = Body {
         model: prompt.candidate.model,
         max_tokens: sampling.max_output_tokens.unwrap_or(DEFAULT_MAX_TOKENS),
-        system: prompt.system,
+        system: system(prompt),
         messages: [Message {
             role: "user",
             content: prompt.user,
@@ -85,6 +110,33 @@ pub(super) fn encode(prompt: &Prompt<'_>) -> Request {
         url: format!("{}/messages", prompt.base_url),
         headers,
         body: serde_json::to_vec(&body).expect("text and numbers can be written as JSON"),
+    }
+}
+
+/// What all calls share is a block of its own. The dialect takes no block without a word in it.
+fn system<'a>(prompt: &Prompt<'a>) -> Option<System<'a>> {
+    if prompt.system.is_empty() {
+        return None;
+    }
+    let directive = prompt.candidate.provider.cache;
+    let prefix = prompt
+        .prefix
+        .filter(|_| directive == CacheDirective::CacheControl);
+    let split = prefix.and_then(|prefix| prompt.system.split_at_checked(prefix.shared));
+    let block = |text, cache_control| TextBlock {
+        r#type: "text",
+        text,
+        cache_control,
+    };
+    match split {
+        Some((shared, own)) if !shared.trim().is_empty() => {
+            Some(System::Blocks(if own.trim().is_empty() {
+                vec![block(prompt.system, Some(EPHEMERAL))]
+            } else {
+                vec![block(shared, Some(EPHEMERAL)), block(own, None)]
+            }))
+        }
+        _ => Some(System::Text(prompt.system)),
     }
 }
 

@@ -1,6 +1,8 @@
 //! The chat dialect: `POST {base}/chat/completions`, as OpenAI defined it and most hosts speak it.
 
-use rig_spec::{DEEPINFRA, Enforcement, NativeSchema, Provider, Tier, TokenLimitKey};
+use rig_spec::{
+    CacheDirective, DEEPINFRA, Enforcement, NativeSchema, Provider, Tier, TokenLimitKey,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -26,6 +28,8 @@ struct Body<'a> {
     response_format: Option<ResponseFormat<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     service_tier: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt_cache_key: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -86,6 +90,10 @@ pub(super) fn encode(prompt: &Prompt<'_>) -> Request {
             .tier
             .filter(|tier| provider.tiers.contains(tier))
             .map(tier_name),
+        prompt_cache_key: prompt
+            .prefix
+            .filter(|_| provider.cache == CacheDirective::PromptCacheKey)
+            .map(|prefix| prefix.fingerprint.as_str()),
     };
     let mut headers = super::json_headers();
     if let Some(key) = prompt.key {

@@ -11,6 +11,7 @@ use rig_spec::{Candidate, Dialect, FailureClass, Lowered, Policy, Provider, Sche
 use serde_json::value::RawValue;
 
 use crate::key::Key;
+use crate::prefix::Prefix;
 use crate::transport::{Headers, Request, TransportError};
 
 mod anthropic;
@@ -44,6 +45,8 @@ pub(crate) struct Prompt<'a> {
     pub(crate) user: &'a str,
     /// The schema of the answer; sent along where the candidate's enforcement is native.
     pub(crate) schema: Option<&'a Schema>,
+    /// The beginning that the provider is asked to cache; `None` asks nothing.
+    pub(crate) prefix: Option<&'a Prefix>,
     /// Tier and sampling.
     pub(crate) policy: &'a Policy,
 }

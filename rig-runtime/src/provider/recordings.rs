@@ -6,8 +6,8 @@
 use std::path::{Path, PathBuf};
 
 use rig_spec::{
-    ANTHROPIC, Capabilities, Dialect, FailureClass, NativeSchema, PROVIDERS, Provider,
-    TokenLimitKey,
+    ANTHROPIC, CacheDirective, Capabilities, Dialect, FailureClass, NativeSchema, PROVIDERS,
+    Provider, TokenLimitKey,
 };
 use serde_json::Value;
 
@@ -25,6 +25,7 @@ static HOST: Provider = Provider {
     native_schema: NativeSchema::Any,
     token_limit: TokenLimitKey::MaxTokens,
     cached_prefix: None,
+    cache: CacheDirective::None,
     tiers: &[],
 };
 
@@ -203,10 +204,13 @@ fn same_usage(provider: &Provider, recording: &Value, found: Usage) -> Result<()
         ("gemini", Some(_)) => Some(count(&["total"]).unwrap() - reported_in.unwrap()),
         (_, out) => out,
     };
+    let written = count(&["cache_write", "cache_creation_input_tokens"])
+        .or_else(|| usage["prompt_tokens_details"]["cache_write_tokens"].as_u64());
     let cached = cached.map(|cached| cached.min(tokens_in.unwrap_or(u64::MAX)));
     let is_same = found.tokens_in == tokens_in
         && found.tokens_out == tokens_out
-        && (found.tokens_cached == cached || found.tokens_cached.or(cached) == Some(0));
+        && (found.tokens_cached == cached || found.tokens_cached.or(cached) == Some(0))
+        && (written.is_none() || found.tokens_cache_write == written);
     if is_same {
         Ok(())
     } else {

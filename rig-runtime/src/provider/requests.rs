@@ -1,13 +1,14 @@
 //! Do requests have the shape that each dialect wants?
 
 use rig_spec::{
-    ANTHROPIC, Candidate, DEEPSEEK, Enforcement, FIREWORKS, GROK, Lowered, OPENAI, Policy,
-    Provider, Sampling, Schema, Tier,
+    ANTHROPIC, Candidate, DEEPINFRA, DEEPSEEK, Enforcement, FIREWORKS, GROK, Lowered, OPENAI,
+    Policy, Provider, Sampling, Schema, Tier,
 };
 use serde_json::{Value, json};
 
 use super::{Prompt, encode};
 use crate::key::Key;
+use crate::prefix::Prefix;
 use crate::transport::Request;
 
 const SCHEMA: Schema = Schema {
@@ -51,6 +52,7 @@ fn request(
         system: "be \"brief\"",
         user: "go",
         schema: Some(&SCHEMA),
+        prefix: None,
         policy: &policy,
     })
 }
@@ -279,6 +281,7 @@ fn a_host_without_a_key_gets_no_key_header_and_no_empty_turn() {
             system: "",
             user: "go",
             schema: None,
+            prefix: None,
             policy: &policy,
         });
         let has = |name| request.headers.iter().any(|(header, _)| *header == name);
@@ -292,5 +295,52 @@ fn a_host_without_a_key_gets_no_key_header_and_no_empty_turn() {
             (body.get("system"), body.get("response_format")),
             (None, None)
         );
+    }
+}
+
+/// W3: each provider's own directive, and none where a server might refuse it.
+#[test]
+fn a_prefix_is_told_in_each_providers_own_way() {
+    let body = |provider: &'static Provider, system: &str, shared: usize| {
+        let candidate = Candidate {
+            provider,
+            model: "m-1",
+            capabilities: provider.capabilities,
+            enforcement: Enforcement::Coached,
+            price: None,
+        };
+        let prefix = Prefix::new(system, shared, None, &[]);
+        let request = encode(&Prompt {
+            candidate: &candidate,
+            base_url: provider.base_url,
+            key: None,
+            system,
+            user: "go",
+            schema: None,
+            prefix: Some(&prefix),
+            policy: &Policy::BLANK,
+        });
+        (body(&request), prefix.fingerprint)
+    };
+    for provider in [&OPENAI, &GROK, &DEEPINFRA, &FIREWORKS] {
+        let (body, fingerprint) = body(provider, "be brief, Ada", 10);
+        assert_eq!(body["prompt_cache_key"], fingerprint);
+        assert_eq!(body["messages"][0]["content"], "be brief, Ada");
+    }
+    let (told, _) = body(&DEEPSEEK, "be brief, Ada", 10);
+    assert_eq!(told.get("prompt_cache_key"), None);
+    let cached = |text: &str| json!({ "type": "text", "text": text, "cache_control": { "type": "ephemeral" } });
+    for (system, shared, expected) in [
+        (
+            "be brief, Ada",
+            10,
+            json!([cached("be brief, "), { "type": "text", "text": "Ada" }]),
+        ),
+        ("be brief", 8, json!([cached("be brief")])),
+        ("be brief, \n", 10, json!([cached("be brief, \n")])),
+        ("Ada", 0, json!("Ada")),
+        (" \nAda", 2, json!(" \nAda")),
+    ] {
+        assert_eq!(body(&ANTHROPIC, system, shared).0["system"], expected);
     }
 }

@@ -52,14 +52,10 @@ fn wait(seconds: u64) -> Step {
 }
 
 fn check(max_repairs: u8, script: impl IntoIterator<Item = (Outcome, Step)>) {
-    let repair = Repair {
-        max_repairs,
-        model: None,
-    };
-    let mut state = LadderState::new(&POLICY, (max_repairs > 0).then_some(&repair));
+    let mut state = LadderState::new(&POLICY, max_repairs);
     for (index, (outcome, expected)) in script.into_iter().enumerate() {
         let text = format!("step {index}: {outcome:?}");
-        assert_eq!(step(&mut state, outcome, 0.0), expected, "{text}");
+        assert_eq!(step(&mut state, outcome, 0.0, None), expected, "{text}");
     }
 }
 
@@ -137,19 +133,13 @@ fn a_repair_uses_its_unit_however_it_fails() {
             message: String::new(),
         },
     ] {
-        let mut state = LadderState::new(
-            &POLICY,
-            Some(&Repair {
-                max_repairs: 1,
-                model: None,
-            }),
-        );
+        let mut state = LadderState::new(&POLICY, 1);
         assert_eq!(
-            step(&mut state, invalid(), 0.0),
+            step(&mut state, invalid(), 0.0, None),
             repair(Repairer::SameModel)
         );
-        assert_eq!(step(&mut state, outcome, 0.0), wait(0));
-        assert_eq!(step(&mut state, invalid(), 0.0), Step::FallThrough);
+        assert_eq!(step(&mut state, outcome, 0.0, None), wait(0));
+        assert_eq!(step(&mut state, invalid(), 0.0, None), Step::FallThrough);
     }
     check(
         1,
@@ -172,10 +162,10 @@ fn a_truncated_answer_falls_through_without_repair_or_retry() {
 // L15
 #[test]
 fn a_schema_invalid_answer_is_remembered_for_this_candidate_only() {
-    let mut state = LadderState::new(&POLICY, None);
-    step(&mut state, invalid(), 0.0);
+    let mut state = LadderState::new(&POLICY, 0);
+    step(&mut state, invalid(), 0.0, None);
     assert!(state.was_invalid());
-    step(&mut state, invalid(), 0.0);
+    step(&mut state, invalid(), 0.0, None);
     assert!(!state.was_invalid());
 }
 
@@ -220,10 +210,52 @@ fn the_routes_backoff_and_its_jitter_replace_the_tables() {
         )],
         ..POLICY
     };
-    let mut state = LadderState::new(&CUSTOM, None);
-    let mut next = |chance| step(&mut state, class(FailureClass::Network), chance);
+    let mut state = LadderState::new(&CUSTOM, 0);
+    let mut next = |chance| step(&mut state, class(FailureClass::Network), chance, None);
     assert_eq!(next(0.0), Step::Retry(Duration::from_millis(2_000)));
     assert_eq!(next(1.0), Step::Retry(Duration::from_millis(7_500)));
+}
+
+// L16: a wait that would end at or after the deadline is not begun, and the next candidate has its budgets whole.
+#[test]
+fn a_wait_has_to_end_before_the_deadline() {
+    let mut state = LadderState::new(&POLICY, 0);
+    let mut shed = |left| {
+        let left = Some(Duration::from_millis(left));
+        step(&mut state, class(FailureClass::CapacityShed), 0.0, left)
+    };
+    assert_eq!(shed(30_001), wait(30));
+    assert_eq!(shed(60_000), Step::TooLate);
+    assert_eq!(shed(30_000), Step::TooLate);
+    assert_eq!(shed(30_001), wait(30));
+    // A retry without a wait is begun as long as there is any time.
+    let mut state = LadderState::new(&POLICY, 0);
+    let mut timeout = |left| {
+        let left = Some(Duration::from_millis(left));
+        step(&mut state, class(FailureClass::Timeout), 0.0, left)
+    };
+    assert_eq!(timeout(1), wait(0));
+    assert_eq!(timeout(1), Step::FallThrough);
+    assert_eq!(timeout(0), Step::TooLate);
+}
+
+// L16: a run whose time is over ends, whatever is under repair.
+#[test]
+fn a_run_without_time_ends() {
+    let late = || {
+        Outcome::Late(crate::deadline::Left {
+            time: Duration::ZERO,
+            of: Duration::from_secs(1),
+        })
+    };
+    check(0, [(late(), Step::Abort)]);
+    check(
+        2,
+        [
+            (invalid(), repair(Repairer::SameModel)),
+            (late(), Step::Abort),
+        ],
+    );
 }
 
 fn any_outcome() -> impl Strategy<Value = Outcome> {
@@ -250,9 +282,9 @@ proptest! {
         outcomes in prop::collection::vec(any_outcome(), 0..60),
         max_repairs in 0_u8..3,
         chance in 0.0..1.0_f64,
+        left in prop::option::of((0_u64..400).prop_map(Duration::from_secs)),
     ) {
-        let repair = Repair { max_repairs, model: None };
-        let mut state = LadderState::new(&POLICY, Some(&repair));
+        let mut state = LadderState::new(&POLICY, max_repairs);
         let mut retries = [0_u32; FailureClass::ALL.len()];
         let mut repairs = 0;
         let mut repairing = false;
@@ -261,16 +293,18 @@ proptest! {
                 Outcome::Failed(failed) if !repairing => failed.class,
                 _ => FailureClass::ContentInvalid,
             };
-            let step = step(&mut state, outcome, chance);
+            let step = step(&mut state, outcome, chance, left);
             repairing = matches!(step, Step::Repair(..));
             match step {
                 Step::Retry(wait) => {
                     retries[class as usize] += 1;
                     prop_assert!(retries[class as usize] <= POLICY.retry_budget(class));
                     prop_assert!(wait <= LONGEST_WAIT);
+                    // L16
+                    prop_assert!(left.is_none_or(|left| wait < left));
                     prop_assert!(wait >= POLICY.backoff(class).wait(retries[class as usize] - 1, 0.0));
                 }
-                Step::FallThrough => retries = Default::default(),
+                Step::FallThrough | Step::TooLate => retries = Default::default(),
                 Step::Repair(..) => repairs += 1,
                 Step::Serve(_) | Step::Abort => break,
             }

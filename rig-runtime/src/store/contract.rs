@@ -9,7 +9,7 @@ use rig_spec::{FailureClass, Tier, Usd};
 
 use super::memory::MemoryStore;
 use super::sqlite::SqliteStore;
-use super::{AttemptRow, RowFailure, Store};
+use super::{AttemptRow, Capture, RowFailure, Store};
 
 /// Runs a future to its end without a runtime of the test's own.
 pub(super) fn block_on<T>(future: impl Future<Output = T>) -> T {
@@ -72,6 +72,19 @@ fn bare_row(run_id: &str, attempt: u32) -> AttemptRow {
     }
 }
 
+/// Returns the capture of a row.
+pub(super) fn capture(row: &AttemptRow, ts_ms: i64) -> Capture {
+    Capture {
+        id: row.id.clone(),
+        ts_ms,
+        run_id: row.run_id.clone(),
+        route: row.route.clone(),
+        route_version: row.route_version,
+        variables: r#"{"ticket":"it's \"down\" ✓"}"#.to_owned(),
+        output: "{}\n".to_owned(),
+    }
+}
+
 fn check(store: Arc<dyn Store>) {
     let attempts = |run_id: &str| block_on(store.attempts(run_id)).unwrap();
 
@@ -93,6 +106,19 @@ fn check(store: Arc<dyn Store>) {
         ..row("b", 1)
     });
     assert_eq!(attempts("b"), [row("b", 1)]);
+
+    // T3: a capture comes with its row, and is read by its route, oldest first; a row without one has none.
+    let captures = |route: &str| block_on(store.captures(route)).unwrap();
+    let (later, earlier) = (row("c", 1), row("c", 2));
+    for (row, ts_ms) in [(&later, 20), (&earlier, 10), (&later, 5)] {
+        store.record_captured(row.clone(), capture(row, ts_ms));
+    }
+    assert_eq!(
+        captures("summarize"),
+        [capture(&earlier, 10), capture(&later, 20)]
+    );
+    assert_eq!(captures("nothing"), []);
+    assert_eq!(attempts("c"), [later, earlier]);
 
     // Flushing acknowledges; with nothing to do as well.
     block_on(store.flush()).unwrap();

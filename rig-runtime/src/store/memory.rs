@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::future::ready;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::{AttemptRow, Store, StoreError};
+use super::{AttemptRow, Capture, Store, StoreError};
 use crate::transport::BoxFuture;
 
 /// Keeps rows in memory. They are gone with the store. Cloning it gives another handle on the same rows.
@@ -14,6 +14,7 @@ pub struct MemoryStore(Arc<Mutex<Kept>>);
 #[derive(Debug, Default)]
 struct Kept {
     rows: Vec<AttemptRow>,
+    captures: Vec<Capture>,
     ids: HashSet<String>,
 }
 
@@ -38,6 +39,14 @@ impl Store for MemoryStore {
         }
     }
 
+    fn record_captured(&self, row: AttemptRow, capture: Capture) {
+        let mut kept = self.kept();
+        if kept.ids.insert(row.id.clone()) {
+            kept.rows.push(row);
+            kept.captures.push(capture);
+        }
+    }
+
     fn flush(&self) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(ready(Ok(())))
     }
@@ -52,5 +61,16 @@ impl Store for MemoryStore {
             .collect();
         rows.sort_by_key(|row| row.attempt);
         Box::pin(ready(Ok(rows)))
+    }
+
+    fn captures(&self, route: &str) -> BoxFuture<'_, Result<Vec<Capture>, StoreError>> {
+        let kept = self.kept();
+        let of_route = kept
+            .captures
+            .iter()
+            .filter(|capture| capture.route == route);
+        let mut captures: Vec<_> = of_route.cloned().collect();
+        captures.sort_by_key(|capture| capture.ts_ms);
+        Box::pin(ready(Ok(captures)))
     }
 }

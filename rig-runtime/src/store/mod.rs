@@ -7,12 +7,14 @@ use std::fmt;
 
 use crate::transport::BoxFuture;
 
+pub mod capture;
 #[cfg(test)]
 mod contract;
 pub mod memory;
 pub mod row;
 pub mod sqlite;
 
+pub use capture::Capture;
 pub use row::{AttemptRow, RowFailure};
 
 /// Keeps the rows of every attempt.
@@ -23,6 +25,9 @@ pub trait Store: Send + Sync {
     /// Hands over a row. It does not wait for the disk unless the store's queue is full, and then it waits
     /// rather than drops. A row that cannot be stored is counted and logged, and fails no call.
     fn record(&self, row: AttemptRow);
+
+    /// Hands over a row and the capture that goes with it. Either both are stored or neither is.
+    fn record_captured(&self, row: AttemptRow, capture: Capture);
 
     /// Waits until everything recorded so far is durable.
     ///
@@ -37,6 +42,13 @@ pub trait Store: Send + Sync {
     ///
     /// Returns an error if the store cannot be read.
     fn attempts(&self, run_id: &str) -> BoxFuture<'_, Result<Vec<AttemptRow>, StoreError>>;
+
+    /// Returns the captures of a route, oldest first; whatever was recorded before is among them.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the store cannot be read.
+    fn captures(&self, route: &str) -> BoxFuture<'_, Result<Vec<Capture>, StoreError>>;
 }
 
 /// Why a store cannot be used.

@@ -54,9 +54,9 @@ pub struct AttemptRow {
     pub served_variant: Option<Cow<'static, str>>,
     /// `provider/model` that repaired, on rows of the repair rung.
     pub repaired_by: Option<String>,
-    /// The caller's cache key or handle.
+    /// The cache key that was sent, where the provider takes one.
     pub cache_key: Option<String>,
-    /// A fingerprint of the prompt's constant head.
+    /// A fingerprint of what the calls of the route begin with, of routes that ask for caching.
     pub prefix_fingerprint: Option<String>,
     /// `ladder` or `raw`.
     pub lane: Cow<'static, str>,

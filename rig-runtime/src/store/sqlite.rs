@@ -16,9 +16,10 @@ use std::thread::JoinHandle;
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::oneshot;
 
-use super::{AttemptRow, Store, StoreError};
+use super::{AttemptRow, Capture, Store, StoreError};
 use crate::transport::BoxFuture;
 
+mod captures;
 mod columns;
 mod open;
 mod schema;
@@ -41,12 +42,22 @@ pub struct SqliteStore {
 }
 
 enum Command {
-    Record(Box<AttemptRow>),
+    Record(Box<Record>),
     Flush(oneshot::Sender<Result<(), StoreError>>),
     Attempts {
         run_id: String,
         answer: oneshot::Sender<Result<Vec<AttemptRow>, StoreError>>,
     },
+    Captures {
+        route: String,
+        answer: oneshot::Sender<Result<Vec<Capture>, StoreError>>,
+    },
+}
+
+/// What one transaction has to hold whole.
+struct Record {
+    row: AttemptRow,
+    capture: Option<Capture>,
 }
 
 impl SqliteStore {
@@ -82,6 +93,12 @@ impl SqliteStore {
         self.lost.load(Ordering::SeqCst)
     }
 
+    fn keep(&self, record: Record) {
+        if self.hand_over(Command::Record(Box::new(record))).is_err() {
+            count_lost(&self.lost, 1, "the writer has stopped");
+        }
+    }
+
     /// Hands a command to the writer; gives it back if the writer is gone, which only a panic explains.
     fn hand_over(&self, command: Command) -> Result<(), Command> {
         match &self.queue {
@@ -93,9 +110,12 @@ impl SqliteStore {
 
 impl Store for SqliteStore {
     fn record(&self, row: AttemptRow) {
-        if self.hand_over(Command::Record(Box::new(row))).is_err() {
-            count_lost(&self.lost, 1, "the writer has stopped");
-        }
+        self.keep(Record { row, capture: None });
+    }
+
+    fn record_captured(&self, row: AttemptRow, capture: Capture) {
+        let capture = Some(capture);
+        self.keep(Record { row, capture });
     }
 
     fn flush(&self) -> BoxFuture<'_, Result<(), StoreError>> {
@@ -112,6 +132,18 @@ impl Store for SqliteStore {
         let (answer, answered) = oneshot::channel();
         let handed_over = self.hand_over(Command::Attempts {
             run_id: run_id.to_owned(),
+            answer,
+        });
+        Box::pin(async move {
+            handed_over.map_err(|_| stopped())?;
+            answered.await.map_err(|_| stopped())?
+        })
+    }
+
+    fn captures(&self, route: &str) -> BoxFuture<'_, Result<Vec<Capture>, StoreError>> {
+        let (answer, answered) = oneshot::channel();
+        let handed_over = self.hand_over(Command::Captures {
+            route: route.to_owned(),
             answer,
         });
         Box::pin(async move {
@@ -147,15 +179,15 @@ struct Writer {
 impl Writer {
     fn run(mut self, commands: &Receiver<Command>) {
         while let Ok(first) = commands.recv() {
-            let mut rows = Vec::new();
+            let mut records = Vec::new();
             let mut questions = Vec::new();
             for command in std::iter::once(first).chain(commands.try_iter().take(BATCH - 1)) {
                 match command {
-                    Command::Record(row) => rows.push(*row),
+                    Command::Record(record) => records.push(*record),
                     question => questions.push(question),
                 }
             }
-            self.store(&rows);
+            self.store(&records);
             // Every question now sees the rows that were recorded before it, and perhaps some more.
             for question in questions {
                 self.answer(question);
@@ -163,25 +195,29 @@ impl Writer {
         }
     }
 
-    fn store(&mut self, rows: &[AttemptRow]) {
-        if rows.is_empty() {
+    fn store(&mut self, records: &[Record]) {
+        if records.is_empty() {
             return;
         }
         // A second time, since another process may have held the lock beyond the busy timeout.
-        let stored = self.insert(rows).or_else(|_| self.insert(rows));
+        let stored = self.insert(records).or_else(|_| self.insert(records));
         if let Err(error) = stored {
-            count_lost(&self.lost, rows.len() as u64, &error.to_string());
+            count_lost(&self.lost, records.len() as u64, &error.to_string());
         }
     }
 
-    fn insert(&mut self, rows: &[AttemptRow]) -> rusqlite::Result<()> {
+    fn insert(&mut self, records: &[Record]) -> rusqlite::Result<()> {
         let transaction = self
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)?;
         {
             let mut insert = transaction.prepare_cached(columns::INSERT)?;
-            for row in rows {
-                columns::insert(&mut insert, row)?;
+            let mut capture = transaction.prepare_cached(captures::INSERT)?;
+            for record in records {
+                columns::insert(&mut insert, &record.row)?;
+                if let Some(captured) = &record.capture {
+                    captures::insert(&mut capture, captured)?;
+                }
             }
         }
         transaction.commit()
@@ -201,9 +237,11 @@ impl Writer {
             }
             Command::Attempts { run_id, answer } => {
                 let rows = columns::of_run(&self.connection, &run_id);
-                let _ = answer.send(rows.map_err(|error| StoreError::Failed {
-                    reason: error.to_string(),
-                }));
+                let _ = answer.send(rows.map_err(unreadable));
+            }
+            Command::Captures { route, answer } => {
+                let captures = captures::of_route(&self.connection, &route);
+                let _ = answer.send(captures.map_err(unreadable));
             }
         }
     }
@@ -212,6 +250,12 @@ impl Writer {
 fn count_lost(lost: &AtomicU64, rows: u64, reason: &str) {
     lost.fetch_add(rows, Ordering::SeqCst);
     tracing::warn!(rows, reason, "telemetry rows could not be stored");
+}
+
+fn unreadable(error: rusqlite::Error) -> StoreError {
+    StoreError::Failed {
+        reason: error.to_string(),
+    }
 }
 
 fn stopped() -> StoreError {

@@ -177,6 +177,7 @@ static HOST_LOCAL: __rig::Provider = __rig::Provider {
     native_schema: __rig::NativeSchema::Any,
     token_limit: __rig::TokenLimitKey::MaxTokens,
     cached_prefix: ::core::option::Option::None,
+    cache: __rig::CacheDirective::None,
     tiers: &[],
 };
 
@@ -491,6 +492,7 @@ pub static ROUTE: __rig::Route = __rig::Route {
         name: ::core::option::Option::Some("support-desk"),
         dimensions: &[__rig::Dimension { key: "customer", required: true }, __rig::Dimension { key: "region", required: false }],
     },
+    ..__rig::Route::BLANK
 };
 
 /// The most attempts that a call of `triage.ticket` makes.

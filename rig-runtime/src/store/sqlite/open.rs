@@ -93,6 +93,7 @@ fn prepare(mut connection: Connection) -> rusqlite::Result<Connection> {
     schema::migrate(&mut connection)?;
     // A damaged table shows itself now and not with the first row.
     connection.prepare_cached(super::columns::INSERT)?;
+    connection.prepare_cached(super::captures::INSERT)?;
     connection.query_row("SELECT max(rowid) FROM inferences", [], |_| Ok(()))?;
     Ok(connection)
 }

@@ -7,7 +7,10 @@ pub(super) const APPLICATION_ID: i32 = 0x6d72_6967;
 
 /// One migration per schema version; the first leads from an empty file to version 1. What is here was
 /// released and never changes.
-const MIGRATIONS: &[&str] = &[include_str!("0001_inferences.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("0001_inferences.sql"),
+    include_str!("0002_captures.sql"),
+];
 
 /// The newest schema version that this build knows.
 pub(super) const KNOWN: u32 = MIGRATIONS.len() as u32;

@@ -6,7 +6,7 @@ use std::sync::Barrier;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use super::super::contract::{block_on, row};
+use super::super::contract::{block_on, capture, row};
 use super::*;
 
 fn place() -> (TempDir, PathBuf) {
@@ -82,6 +82,46 @@ fn the_table_has_the_columns_of_the_contract() {
         .pragma_query_value(None, "journal_mode", |row| row.get(0))
         .unwrap();
     assert_eq!(mode, "wal");
+}
+
+/// T3: a file of before captures gets their table, and keeps its rows.
+#[test]
+fn a_file_of_the_first_version_is_brought_up_to_date() {
+    let (_folder, path) = place();
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let connection = Connection::open(&path).unwrap();
+    connection
+        .execute_batch(include_str!("0001_inferences.sql"))
+        .unwrap();
+    let mut insert = connection.prepare(columns::INSERT).unwrap();
+    columns::insert(&mut insert, &row("a", 1)).unwrap();
+    drop(insert);
+    connection.pragma_update(None, "user_version", 1).unwrap();
+    let ours = schema::APPLICATION_ID;
+    connection
+        .pragma_update(None, "application_id", ours)
+        .unwrap();
+    drop(connection);
+    let store = SqliteStore::open(&path).unwrap();
+    assert_eq!(attempts(&store, "a"), [row("a", 1)]);
+    store.record_captured(row("a", 2), capture(&row("a", 2), 1));
+    let captures = block_on(store.captures("summarize")).unwrap();
+    assert_eq!(captures, [capture(&row("a", 2), 1)]);
+    let connection = Connection::open(&path).unwrap();
+    assert_eq!(schema::version(&connection).unwrap(), schema::KNOWN);
+}
+
+/// T3: a capture that cannot be stored takes its row with it, and no row holds what it holds.
+#[test]
+fn a_capture_and_its_row_are_stored_together_or_not_at_all() {
+    let (_folder, path) = place();
+    let store = SqliteStore::open(&path).unwrap();
+    let other = Connection::open(&path).unwrap();
+    other.execute_batch("DROP TABLE captures").unwrap();
+    store.record_captured(row("a", 1), capture(&row("a", 1), 1));
+    assert!(block_on(store.flush()).is_err());
+    assert_eq!(attempts(&store, "a"), []);
+    assert_eq!(store.lost_rows(), 1);
 }
 
 /// T5: acknowledged means committed; another connection sees it while the store is open.

@@ -1,0 +1,102 @@
+//! What is a provider's prompt cache told, and what do the rows say of it?
+
+use rig::testing::Scripted;
+use serde_json::{Value, json};
+use tests::check;
+use tests::routes::{CachedInput, cached};
+
+use crate::{GOOD, QUESTION, fault, good};
+
+fn input(question: &str) -> CachedInput {
+    CachedInput {
+        question: question.to_owned(),
+    }
+}
+
+fn rejected() -> Scripted {
+    fault(404, "model_not_found", "no such model")
+}
+
+/// An answer of the messages dialect, most of whose input was written to a cache or read from it.
+fn messages(written: u64, read: u64) -> Scripted {
+    let body: Value = json!({
+        "type": "message",
+        "content": [{ "type": "text", "text": GOOD }],
+        "stop_reason": "end_turn",
+        "usage": {
+            "input_tokens": 100,
+            "cache_creation_input_tokens": written,
+            "cache_read_input_tokens": read,
+            "output_tokens": 20,
+        },
+    });
+    Scripted::status(200, body.to_string())
+}
+
+// W3: the key where there is one, the mark where there is one, and nothing for a host of one's own.
+#[test]
+fn each_provider_gets_its_own_directive() {
+    let seen = check(
+        "openai anthropic north",
+        [rejected(), rejected(), good()],
+        |rig| cached(input(QUESTION)).on(rig).run(),
+        r#"
+        1 openai/gpt-5.4-mini network $0.00 prefixed keyed
+        2 anthropic/claude-haiku-4-5 network $0.00 prefixed
+        3 north/n1 conformant 100+20 $0.00014 prefixed
+        = {"verdict":"yes","because":"it is","also":null}
+        "#,
+    );
+    let key = seen.rows[0].cache_key.clone().unwrap();
+    assert_eq!(seen.body(1)["prompt_cache_key"], key);
+    assert!(key.len() == 16 && key.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    assert_eq!(
+        seen.body(2)["system"],
+        json!([
+            {
+                "type": "text",
+                "text": "Decide this case.\n\n",
+                "cache_control": { "type": "ephemeral" },
+            },
+            { "type": "text", "text": "Is it so?\n" },
+        ])
+    );
+    for field in ["prompt_cache_key", "cache_control"] {
+        assert!(!seen.text(3).contains(field));
+    }
+}
+
+// W3: what differs between calls is no part of the key.
+#[test]
+fn calls_of_a_route_share_their_key() {
+    let key = |question: &str| {
+        let seen = check(
+            "openai",
+            [good()],
+            |rig| cached(input(question)).on(rig).run(),
+            r#"
+            1 openai/gpt-5.4-mini conformant 100+20 $0.000165 prefixed keyed
+            = {"verdict":"yes","because":"it is","also":null}
+            "#,
+        );
+        seen.rows[0].cache_key.clone()
+    };
+    assert_eq!(key("Is it so?"), key("Or is it not?"));
+}
+
+// T1, W3: the whole input, the parts of it that were written to the cache or read from it, each at its price.
+#[test]
+fn what_was_written_and_read_is_counted_and_priced() {
+    for (written, read, row) in [
+        (2_000, 0, "2100+20 cached 0 written 2000 $0.0027"),
+        (0, 2_000, "2100+20 cached 2000 written 0 $0.0004"),
+    ] {
+        let expected = format!("1 anthropic/claude-haiku-4-5 conformant {row} prefixed\n= {GOOD}");
+        check(
+            "anthropic",
+            [messages(written, read)],
+            |rig| cached(input(QUESTION)).on(rig).run(),
+            &expected,
+        );
+    }
+}
