@@ -124,8 +124,7 @@ impl<'r, 't> Place<'r, 't> {
                 let Token::Text(value) = ahead.token().ok()? else {
                     return Some(Err(Fault::Refused));
                 };
-                let case = tag.cases.get(value.as_ref());
-                return Some(case.copied().ok_or(Fault::Refused));
+                return Some(tag.branch(&value).ok_or(Fault::Refused));
             }
             ahead.skip()?;
             is_first = false;

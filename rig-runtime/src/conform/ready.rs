@@ -51,7 +51,7 @@ pub(super) enum Way {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Tag {
     pub(super) key: &'static str,
-    pub(super) cases: HashMap<&'static str, NodeId>,
+    cases: Vec<(&'static str, NodeId)>,
 }
 
 /// Objects with more keys are searched by a table.
@@ -75,6 +75,22 @@ impl Ready {
 
     pub(super) fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id as usize]
+    }
+}
+
+impl Tag {
+    /// Returns the branch of a value.
+    pub(super) fn branch(&self, value: &str) -> Option<NodeId> {
+        let at = self
+            .cases
+            .binary_search_by_key(&value, |(case, _)| case)
+            .ok()?;
+        Some(self.cases[at].1)
+    }
+
+    /// Returns every value, in order.
+    pub(super) fn values(&self) -> impl Iterator<Item = &'static str> {
+        self.cases.iter().map(|(case, _)| *case)
     }
 }
 
@@ -222,13 +238,15 @@ fn tagged(nodes: &[Rules<'static>], ways: &[Way]) -> Option<Tag> {
     let branches = branches?;
     let first = nodes.get(*branches.first()? as usize)?.object.as_ref()?;
     first.keys.iter().find_map(|key| {
-        let mut cases = HashMap::new();
+        let mut cases = Vec::new();
         for branch in &branches {
-            for value in tag_values(nodes, *branch, key.name)? {
-                if cases.insert(value, *branch).is_some() {
-                    return None;
-                }
-            }
+            let values = tag_values(nodes, *branch, key.name)?;
+            cases.extend(values.into_iter().map(|value| (value, *branch)));
+        }
+        cases.sort_unstable();
+        let mut pairs = cases.windows(2);
+        if pairs.any(|pair| pair[0].0 == pair[1].0) {
+            return None;
         }
         Some(Tag {
             key: key.name,

@@ -5,6 +5,7 @@ use serde_json::json;
 
 use super::*;
 
+mod laws;
 mod oracle;
 
 /// Compiles a schema, as the route compiler does.

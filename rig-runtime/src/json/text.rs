@@ -41,11 +41,8 @@ impl<'t> Reader<'t> {
         let rest = &self.text.as_bytes()[self.at..];
         let zeros = |word: u64| word.wrapping_sub(ONES) & !word & HIGHS;
         let mut length = 0;
-        for chunk in rest.chunks_exact(8) {
-            let word = chunk
-                .iter()
-                .rev()
-                .fold(0, |word, byte| word << 8 | u64::from(*byte));
+        for chunk in rest.as_chunks::<8>().0 {
+            let word = u64::from_le_bytes(*chunk);
             let controls = word.wrapping_sub(ONES * 0x20) & !word & HIGHS;
             let found = controls | zeros(word ^ (ONES * 0x22)) | zeros(word ^ (ONES * 0x5c));
             if found != 0 {

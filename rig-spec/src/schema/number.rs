@@ -93,6 +93,9 @@ fn whole(text: &str) -> Option<i128> {
     };
     let (before, after) = digits.split_once('.').unwrap_or((digits, ""));
     let after = after.trim_end_matches('0');
+    if exponent == 0 && !after.is_empty() {
+        return None;
+    }
     let mut exponent = exponent.checked_sub(i64::try_from(after.len()).ok()?)?;
     let mut value: i128 = 0;
     let mut zeros: i64 = 0;

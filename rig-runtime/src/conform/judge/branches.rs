@@ -117,9 +117,9 @@ impl<'r> Judge<'r> {
         let found = entries.get(tag.key);
         if let Some(branch) = found
             .and_then(Value::as_str)
-            .and_then(|text| tag.cases.get(text))
+            .and_then(|text| tag.branch(text))
         {
-            self.node(*branch, value, place, None);
+            self.node(branch, value, place, None);
             return;
         }
         let Some(found) = found else {
@@ -127,8 +127,7 @@ impl<'r> Judge<'r> {
                 format!("{:?} is a required property", tag.key)
             });
         };
-        let mut cases: Vec<_> = tag.cases.keys().map(|case| format!("{case:?}")).collect();
-        cases.sort_unstable();
+        let cases: Vec<_> = tag.values().map(|case| format!("{case:?}")).collect();
         self.miss(&Place::Key(place, tag.key), keyword, || {
             format!("{} is not one of {}", View::from(found).shown(), or(&cases))
         });

@@ -14,13 +14,13 @@ use super::super::{Ready, judge, read};
 use crate::json::Reader;
 
 /// A schema, as the three judges have it.
-struct Schema {
+pub(super) struct Schema {
     ready: Ready,
-    peer: Option<jsonschema::Validator>,
+    pub(super) peer: Option<jsonschema::Validator>,
 }
 
 impl Schema {
-    fn new(schema: &Value, documents: &[(String, String)]) -> Result<Self, String> {
+    pub(super) fn new(schema: &Value, documents: &[(String, String)]) -> Result<Self, String> {
         let borrowed: Vec<_> = documents
             .iter()
             .map(|(address, text)| (address.as_str(), text.as_str()))
@@ -33,7 +33,7 @@ impl Schema {
     }
 
     /// Returns whether an answer conforms, once all judges agree.
-    fn takes(&self, what: &str, data: &Value) -> bool {
+    pub(super) fn takes(&self, what: &str, data: &Value) -> bool {
         let text = data.to_string();
         let value = Reader::new(&text).value(true).unwrap();
         let whole = judge::problems(&self.ready, &value, 9);
