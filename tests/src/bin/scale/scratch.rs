@@ -59,11 +59,13 @@ impl Scratch {
         alone.write(
             "Cargo.toml",
             &format!(
-                "[package]\nname = \"alone\"\nedition = \"2024\"\n\n[dependencies]\nrig-build = {{ path = '{}' }}\n\n[workspace]\n",
+                "[package]\nname = \"alone\"\nedition = \"2024\"\n\n[build-dependencies]\nrig-build = {{ path = '{}' }}\n\n[workspace]\n",
                 rig_build.display()
             ),
         );
         alone.write("src/lib.rs", "");
+        // As every user has it: what a build script stands on is built without debug information.
+        alone.write("build.rs", "fn main() {}\n");
         fs::copy(
             self.folder.join("Cargo.lock"),
             alone.folder.join("Cargo.lock"),
