@@ -6,7 +6,7 @@ use syn::spanned::Spanned;
 use syn::{Ident, Path, Type};
 
 use crate::compiled::{Compiled, Found};
-use crate::signature::{Arguments, Function, compile_error, plain_name};
+use crate::signature::{self, Arguments, Function, compile_error, plain_name};
 
 /// Expands the attribute. Whatever goes wrong becomes a compile error; nothing panics.
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
@@ -158,7 +158,7 @@ fn exports(function: &Function, typed: bool) -> TokenStream {
         output,
         ..
     } = function;
-    let output: Option<&Ident> = plain_name(output).filter(|_| typed);
+    let output: Option<&Ident> = plain_name(signature::output(output)).filter(|_| typed);
     let names: Vec<&Ident> = [plain_name(input), output].into_iter().flatten().collect();
     if names.is_empty() {
         return TokenStream::new();

@@ -24,6 +24,8 @@ use proc_macro::TokenStream;
 /// * `mod summarize` with every type of the route, `Variant` and `ROUTE`;
 /// * `SummarizeInput` and `Summary`, re-exported beside the function.
 ///
+/// A route with tools returns `rig::Result<rig::Turn<Summary>>`.
+///
 /// A crate that knows `modelrig` by another name than `rig` says so: `#[modelrig::route("x", crate = modelrig)]`.
 #[proc_macro_attribute]
 pub fn route(arguments: TokenStream, item: TokenStream) -> TokenStream {

@@ -177,6 +177,22 @@ fn answer(ty: &Type) -> Option<Type> {
     }
 }
 
+/// Returns the output type: `T` of `…::Turn<T>`, else the type itself.
+pub(crate) fn output(ty: &Type) -> &Type {
+    let Type::Path(path) = ty else { return ty };
+    let last = path.path.segments.last();
+    let Some(last) = last.filter(|segment| segment.ident == "Turn") else {
+        return ty;
+    };
+    let PathArguments::AngleBracketed(arguments) = &last.arguments else {
+        return ty;
+    };
+    match arguments.args.first() {
+        Some(GenericArgument::Type(inner)) if arguments.args.len() == 1 => inner,
+        _ => ty,
+    }
+}
+
 /// Returns the name, where the type is nothing but a name.
 pub(crate) fn plain_name(ty: &Type) -> Option<&Ident> {
     match ty {

@@ -9,7 +9,7 @@ use std::env;
 use std::ffi::OsString;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use rig_spec::{PROVIDERS, Provider};
+use rig_spec::{PROVIDERS, Provider, Search};
 
 use crate::key::Key;
 
@@ -36,7 +36,11 @@ pub(crate) struct Host {
 pub(crate) struct Access {
     settings: Settings,
     hosts: RwLock<Vec<(&'static Provider, Arc<Host>)>>,
+    searches: RwLock<Vec<(&'static Search, Arc<SearchKey>)>>,
 }
+
+/// The key of a search, `None` for one that needs none; or why there is no usable one.
+pub(crate) type SearchKey = Result<Option<Key>, String>;
 
 impl Access {
     /// Looks up the built-in providers.
@@ -45,24 +49,41 @@ impl Access {
             .into_iter()
             .map(|provider| (provider, Arc::new(settings.host(provider))));
         let hosts = RwLock::new(hosts.collect());
-        Self { settings, hosts }
+        Self {
+            settings,
+            hosts,
+            searches: RwLock::default(),
+        }
     }
 
     /// Returns how to reach a provider.
     pub(crate) fn host(&self, provider: &'static Provider) -> Arc<Host> {
-        let hosts = self.hosts.read().unwrap_or_else(PoisonError::into_inner);
-        let found = hosts
-            .iter()
-            .find(|(known, _)| std::ptr::eq(*known, provider));
-        if let Some((_, host)) = found {
-            return Arc::clone(host);
-        }
-        drop(hosts);
-        let host = Arc::new(self.settings.host(provider));
-        let mut hosts = self.hosts.write().unwrap_or_else(PoisonError::into_inner);
-        hosts.push((provider, Arc::clone(&host)));
-        host
+        known(&self.hosts, provider, || self.settings.host(provider))
     }
+
+    /// Returns the key of a search. The builder's name for it is `search`.
+    pub(crate) fn search_key(&self, search: &'static Search) -> Arc<SearchKey> {
+        let key = || self.settings.key("search", search.key_env);
+        known(&self.searches, search, key)
+    }
+}
+
+/// Returns what is known of a static, and finds it out the first time.
+fn known<K, V>(
+    all: &RwLock<Vec<(&'static K, Arc<V>)>>,
+    of: &'static K,
+    find: impl FnOnce() -> V,
+) -> Arc<V> {
+    let read = all.read().unwrap_or_else(PoisonError::into_inner);
+    let found = read.iter().find(|(known, _)| std::ptr::eq(*known, of));
+    if let Some((_, value)) = found {
+        return Arc::clone(value);
+    }
+    drop(read);
+    let value = Arc::new(find());
+    let mut all = all.write().unwrap_or_else(PoisonError::into_inner);
+    all.push((of, Arc::clone(&value)));
+    value
 }
 
 impl Settings {
@@ -75,13 +96,12 @@ impl Settings {
             .unwrap_or_else(|| provider.base_url.to_owned());
         Host {
             base_url: base_url.trim_end_matches('/').to_owned(),
-            key: self.key(provider),
+            key: self.key(provider.name, provider.key_env),
         }
     }
 
-    fn key(&self, provider: &Provider) -> Result<Option<Key>, String> {
-        let name = provider.name;
-        let (text, source) = match (self.keys.get(name), provider.key_env) {
+    fn key(&self, name: &str, key_env: Option<&str>) -> Result<Option<Key>, String> {
+        let (text, source) = match (self.keys.get(name), key_env) {
             (Some(text), _) => (Some(text.clone()), format!("the key given for `{name}`")),
             (None, Some(variable)) => (self.variable(variable), format!("`{variable}`")),
             (None, None) => return Ok(None),

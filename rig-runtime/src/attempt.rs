@@ -1,33 +1,39 @@
 //! What happens in one attempt?
 //!
-//! One dispatch, one row. The row is written when the attempt's guard is dropped, so it is there however the
-//! attempt ends, also when its caller goes away.
+//! One dispatch, one row, however the attempt ends.
 //!
 //! **Invariant:** only a candidate of the plan, or its repair model, is ever dispatched.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::time::Duration;
 
-use rig_spec::{Cache, CacheDirective, Candidate, FailureClass, Price, Usd};
+use rig_spec::{Cache, CacheDirective, Candidate, FailureClass, Price, Tool, Usd};
 
+use crate::access::Host;
 use crate::clock::within;
 use crate::conform::{self, Held, Nonconformant, Rejected};
 use crate::deadline::Left;
-use crate::id;
+use crate::dispatch::Dispatch;
 use crate::journal::Journal;
 use crate::ladder::Job;
 use crate::prefix::Prefix;
 use crate::provider::{self, Failed, Prompt, Reply, Usage};
 use crate::rig::Parts;
+use crate::run::Citation;
+use crate::search::Finding;
 use crate::step::{LONGEST_WAIT, asks_too_long};
-use crate::store::{AttemptRow, Capture, RowFailure};
-use crate::transport::{Body, Request, TransportError};
+use crate::store::RowFailure;
+use crate::transport::{self, Request};
+use crate::turn::{self, Turn, Unusable};
 
 /// What an attempt ended with.
 #[derive(Debug)]
 pub(crate) enum Outcome {
     /// A conformant answer.
     Conformant(Box<Answer>),
+    /// Calls of tools that the route declares.
+    ToolCalls(Box<Answer>),
     /// An answer that the conformance gate did not let through.
     Nonconformant(Nonconformant),
     /// An answer that was cut at the token limit; what there is of it is not kept.
@@ -35,6 +41,8 @@ pub(crate) enum Outcome {
         /// The route's `max_output_tokens`.
         limit: Option<u32>,
     },
+    /// What was found for candidates that cannot search.
+    Found(Vec<Finding>),
     /// No answer.
     Failed(Failed),
     /// No dispatch, since the run has no time left.
@@ -46,11 +54,13 @@ pub(crate) enum Outcome {
     },
 }
 
-/// A conformant answer and its row's facts.
+/// An answer that serves, and its row's facts.
 #[derive(Debug)]
 pub(crate) struct Answer {
-    /// The answer in the output type of the call.
-    pub(crate) output: Held,
+    /// The output in the type of the call, or the tool calls.
+    pub(crate) turn: Turn<Held>,
+    /// What the provider says it drew on.
+    pub(crate) citations: Vec<Citation>,
     /// The attempt's id.
     pub(crate) id: String,
     /// What it used.
@@ -75,6 +85,10 @@ pub(crate) struct Ask {
     pub(crate) shared: usize,
     /// The user turn.
     pub(crate) user: Cow<'static, str>,
+    /// The tools that may be called.
+    pub(crate) tools: &'static [Tool],
+    /// Whether the candidate is to search the web itself.
+    pub(crate) searches: bool,
     /// Whether it belongs to the repair rung.
     pub(crate) is_repair: bool,
 }
@@ -90,7 +104,7 @@ impl Outcome {
     /// Returns the class and the message of a failure.
     pub(crate) fn failure(&self) -> Option<(FailureClass, Cow<'_, str>)> {
         Some(match self {
-            Self::Conformant(_) => return None,
+            Self::Conformant(_) | Self::ToolCalls(_) | Self::Found(_) => return None,
             Self::Nonconformant(answer) => {
                 (FailureClass::ContentInvalid, answer.message.as_str().into())
             }
@@ -116,6 +130,35 @@ impl Outcome {
     }
 }
 
+/// How long a dispatch may take.
+#[derive(Clone, Copy)]
+pub(crate) struct Limit {
+    /// The route's timeout, or what the run has left.
+    pub(crate) time: Duration,
+    /// The deadline, where it is what ends the dispatch.
+    pub(crate) cut: Option<Left>,
+}
+
+impl Limit {
+    /// Returns the limit of a dispatch that starts now.
+    pub(crate) fn of(job: &Job, left: Option<Left>) -> Self {
+        let timeout = Duration::from_millis(job.route.policy.timeout_ms);
+        let cut = left.filter(|left| left.time <= timeout);
+        Self {
+            time: cut.map_or(timeout, |left| left.time),
+            cut,
+        }
+    }
+
+    fn timed_out(&self) -> Failed {
+        let message = self.cut.map_or_else(
+            || format!("no complete answer within {} ms", self.time.as_millis()),
+            |left| left.message(),
+        );
+        Failed::new(FailureClass::Timeout, message)
+    }
+}
+
 /// Asks a candidate once, within what the run has left.
 pub(crate) async fn dispatch(
     parts: &Parts,
@@ -124,31 +167,15 @@ pub(crate) async fn dispatch(
     ask: &Ask,
     left: Option<Left>,
 ) -> Outcome {
-    if !job.eligible.allows(ask.candidate) {
-        let message = format!("{} is not a candidate of the route", name(ask.candidate));
-        return Outcome::Failed(violation(message));
-    }
-    if let Some(left) = left.filter(|left| left.time.is_zero()) {
-        return Outcome::Late(left);
-    }
-    let host = parts.access.host(ask.candidate.provider);
-    let key = match &host.key {
-        Ok(key) => key.as_ref(),
-        Err(message) => {
-            return Outcome::Keyless {
-                message: message.clone(),
-            };
-        }
+    let host = match admit(parts, job, ask, left) {
+        Ok(host) => host,
+        Err(outcome) => return outcome,
     };
+    let key = host.key.as_ref().ok().and_then(Option::as_ref);
     let schema = job.route.schema.as_ref();
     let prefix = match job.route.cache {
         Cache::Off => None,
-        Cache::Auto => Some(Prefix::new(
-            &ask.system,
-            ask.shared,
-            schema,
-            job.route.tools,
-        )),
+        Cache::Auto => Some(Prefix::new(&ask.system, ask.shared, schema, ask.tools)),
     };
     let request = provider::encode(&Prompt {
         candidate: ask.candidate,
@@ -157,25 +184,57 @@ pub(crate) async fn dispatch(
         system: &ask.system,
         user: &ask.user,
         schema,
+        tools: ask.tools,
+        searches: ask.searches,
         prefix: prefix.as_ref(),
         policy: &job.route.policy,
     });
 
-    let mut attempt = Attempt::start(parts, job, journal, ask, prefix);
-    let timeout = Duration::from_millis(job.route.policy.timeout_ms);
-    let cut = left.filter(|left| left.time <= timeout);
-    let limit = cut.map_or(timeout, |left| left.time);
-    let reply = match within(
-        &*parts.clock,
-        limit,
-        attempt.exchange(request, ask.candidate),
-    )
-    .await
-    {
+    let candidate = ask.candidate;
+    let (provider, model) = (candidate.provider.name, candidate.model);
+    let mut dispatch = Dispatch::start(parts, job, journal, provider.into(), model.into());
+    let row = dispatch.row();
+    row.requested_tier = job.route.policy.tier;
+    row.pricing_missing = candidate.price.is_none();
+    row.repaired_by = ask.is_repair.then(|| name(candidate));
+    row.prefix_fingerprint = prefix.map(|prefix| prefix.fingerprint);
+    if candidate.provider.cache == CacheDirective::PromptCacheKey {
+        row.cache_key.clone_from(&row.prefix_fingerprint);
+    }
+    let limit = Limit::of(job, left);
+    let exchange = exchange(parts, &mut dispatch, request, ask);
+    let reply = match within(&*parts.clock, limit.time, exchange).await {
         Some(reply) => reply.map_err(|failed| failed.without(key)),
-        None => Err(timed_out(limit, cut)),
+        None => Err(limit.timed_out()),
     };
-    attempt.finish(journal, job, ask.candidate, reply)
+    finish(dispatch, journal, job, ask, reply)
+}
+
+/// Returns how to reach a candidate, if it may be asked now.
+#[expect(
+    clippy::result_large_err,
+    reason = "an outcome is as large wherever it comes from, and is moved once"
+)]
+pub(crate) fn admit(
+    parts: &Parts,
+    job: &Job,
+    ask: &Ask,
+    left: Option<Left>,
+) -> Result<Arc<Host>, Outcome> {
+    if !job.eligible.allows(ask.candidate) {
+        let message = format!("{} is not a candidate of the route", name(ask.candidate));
+        return Err(Outcome::Failed(violation(message)));
+    }
+    if let Some(left) = left.filter(|left| left.time.is_zero()) {
+        return Err(Outcome::Late(left));
+    }
+    let host = parts.access.host(ask.candidate.provider);
+    match &host.key {
+        Ok(_) => Ok(host),
+        Err(message) => Err(Outcome::Keyless {
+            message: message.clone(),
+        }),
+    }
 }
 
 /// Returns `provider/model`.
@@ -183,186 +242,102 @@ pub(crate) fn name(candidate: &Candidate) -> String {
     format!("{}/{}", candidate.provider.name, candidate.model)
 }
 
-/// The longest body that is read.
-const LONGEST_BODY: usize = 16 << 20;
-
-/// An attempt under way. Dropping it writes its row.
-struct Attempt<'a> {
-    parts: &'a Parts,
-    /// When it was dispatched, in the clock's monotonic time.
-    started: Duration,
-    /// The row so far: that of an attempt whose caller went away.
-    row: Option<AttemptRow>,
-    /// What is kept of a conformant answer, where the route asks for it.
-    capture: Option<Capture>,
+async fn exchange(
+    parts: &Parts,
+    dispatch: &mut Dispatch<'_>,
+    request: Request,
+    ask: &Ask,
+) -> Result<Reply, Failed> {
+    let sent = parts.transport.send(request).await;
+    let mut response = sent.map_err(|error| provider::transport_failed(&error))?;
+    let ttfb = millis(dispatch.elapsed());
+    dispatch.row().ttfb_ms = Some(ttfb);
+    let mut body = Vec::new();
+    match transport::read(&mut *response.body, &mut body).await {
+        // A status that is a failure by itself is not lost with the rest of the body.
+        Err(error) if response.status < 400 => Err(provider::transport_failed(&error)),
+        _ => provider::decode(
+            ask.candidate.provider,
+            ask.tools,
+            response.status,
+            &response.headers,
+            &body,
+        ),
+    }
 }
 
-impl<'a> Attempt<'a> {
-    fn start(
-        parts: &'a Parts,
-        job: &Job,
-        journal: &mut Journal,
-        ask: &Ask,
-        prefix: Option<Prefix>,
-    ) -> Self {
-        let candidate = ask.candidate;
-        let fingerprint = prefix.map(|prefix| prefix.fingerprint);
-        let is_keyed = candidate.provider.cache == CacheDirective::PromptCacheKey;
-        let row = AttemptRow {
-            id: id::fresh(&*parts.clock).to_string(),
-            ts_ms: i64::try_from(parts.clock.wall().as_millis()).unwrap_or(i64::MAX),
-            run_id: journal.run_id().to_owned(),
-            route: job.route.name.into(),
-            route_version: job.route.version,
-            provider: candidate.provider.name.into(),
-            model: candidate.model.into(),
-            requested_tier: job.route.policy.tier,
-            served_tier: None,
-            tokens_in: None,
-            tokens_out: None,
-            tokens_cached: None,
-            tokens_cache_write: None,
-            cost: Usd::ZERO,
-            pricing_missing: candidate.price.is_none(),
-            latency_ms: 0,
-            ttfb_ms: None,
-            failure: Some(RowFailure::Cancelled),
-            attempt: journal.dispatch(),
-            tags: job.tags.clone(),
-            served_variant: job.variant.map(|variant| variant.name.into()),
-            repaired_by: ask.is_repair.then(|| name(candidate)),
-            cache_key: fingerprint.clone().filter(|_| is_keyed),
-            prefix_fingerprint: fingerprint,
-            lane: "ladder".into(),
-        };
-        Self {
-            parts,
-            started: parts.clock.monotonic(),
-            row: Some(row),
-            capture: None,
-        }
-    }
-
-    async fn exchange(&mut self, request: Request, candidate: &Candidate) -> Result<Reply, Failed> {
-        let sent = self.parts.transport.send(request).await;
-        let mut response = sent.map_err(|error| provider::transport_failed(&error))?;
-        let ttfb = millis(self.elapsed());
-        if let Some(row) = &mut self.row {
-            row.ttfb_ms = Some(ttfb);
-        }
-        let mut body = Vec::new();
-        match read(&mut *response.body, &mut body).await {
-            // A status that is a failure by itself is not lost with the rest of the body.
-            Err(error) if response.status < 400 => Err(provider::transport_failed(&error)),
-            _ => provider::decode(
-                candidate.provider,
-                response.status,
-                &response.headers,
-                &body,
-            ),
-        }
-    }
-
-    fn finish(
-        mut self,
-        journal: &mut Journal,
-        job: &Job,
-        candidate: &Candidate,
-        reply: Result<Reply, Failed>,
-    ) -> Outcome {
-        let latency = self.elapsed();
-        let (usage, served_tier) = match &reply {
-            Ok(reply) => (reply.usage, reply.served_tier.clone()),
-            Err(failed) => (failed.usage, failed.served_tier.clone()),
-        };
-        let cost = candidate
-            .price
-            .map_or(Usd::ZERO, |price| cost(&price, usage));
-        journal.spend(cost);
-        let row = self.row.as_mut().expect("only `drop` takes the row");
-        let outcome = match reply {
-            Err(failed) => Outcome::Failed(failed),
-            Ok(reply) if reply.truncated => Outcome::Truncated {
-                limit: job.route.policy.sampling.max_output_tokens,
-            },
-            Ok(reply) => match conform::gate(
-                job.route.schema.as_ref(),
-                candidate.enforcement,
-                job.hold,
-                &reply.text,
-            ) {
-                Ok(output) => {
-                    self.capture = job.captures().then(|| capture(row, job, reply.text));
-                    Outcome::Conformant(Box::new(Answer {
-                        output,
-                        id: row.id.clone(),
-                        usage,
-                        cost,
-                        pricing_missing: row.pricing_missing,
-                        latency,
-                        served_tier: served_tier.clone(),
-                    }))
+fn finish(
+    mut dispatch: Dispatch<'_>,
+    journal: &mut Journal,
+    job: &Job,
+    ask: &Ask,
+    reply: Result<Reply, Failed>,
+) -> Outcome {
+    let latency = dispatch.elapsed();
+    let (usage, served_tier) = match &reply {
+        Ok(reply) => (reply.usage, reply.served_tier.clone()),
+        Err(failed) => (failed.usage, failed.served_tier.clone()),
+    };
+    let price = ask.candidate.price;
+    let cost = price.map_or(Usd::ZERO, |price| cost(&price, usage));
+    journal.spend(cost);
+    let (id, tier) = (dispatch.row().id.clone(), served_tier.clone());
+    let answer = |turn, citations| {
+        Box::new(Answer {
+            turn,
+            citations,
+            id,
+            usage,
+            cost,
+            pricing_missing: price.is_none(),
+            latency,
+            served_tier: tier,
+        })
+    };
+    let outcome = match reply {
+        Err(failed) => Outcome::Failed(failed),
+        Ok(reply) if reply.truncated => Outcome::Truncated {
+            limit: job.route.policy.sampling.max_output_tokens,
+        },
+        Ok(reply) if !reply.tool_calls.is_empty() => {
+            match turn::gate(&reply.tool_calls, ask.tools) {
+                Ok(calls) => Outcome::ToolCalls(answer(Turn::ToolCalls(calls), reply.citations)),
+                Err(Unusable::Answer(message)) => {
+                    Outcome::Failed(Failed::new(FailureClass::ContentInvalid, message))
                 }
-                Err(Rejected::Answer(answer)) => Outcome::Nonconformant(answer),
-                Err(Rejected::Schema(reason)) => Outcome::Failed(violation(format!(
-                    "the route's schema is no schema: {reason}"
+                Err(Unusable::Schema(reason)) => Outcome::Failed(violation(format!(
+                    "the parameters of a tool are no schema: {reason}"
                 ))),
-            },
-        };
-        row.latency_ms = millis(latency);
-        row.tokens_in = usage.tokens_in;
-        row.tokens_out = usage.tokens_out;
-        row.tokens_cached = usage.tokens_cached;
-        row.tokens_cache_write = usage.tokens_cache_write;
-        row.cost = cost;
-        row.served_tier = served_tier;
-        row.failure = outcome.failure().map(|(class, _)| RowFailure::Class(class));
-        outcome
-    }
-
-    fn elapsed(&self) -> Duration {
-        self.parts.clock.monotonic().saturating_sub(self.started)
-    }
-}
-
-impl Drop for Attempt<'_> {
-    fn drop(&mut self) {
-        let latency = millis(self.elapsed());
-        if let Some(mut row) = self.row.take() {
-            if row.failure == Some(RowFailure::Cancelled) {
-                row.latency_ms = latency;
-            }
-            match self.capture.take() {
-                Some(capture) => self.parts.store.record_captured(row, capture),
-                None => self.parts.store.record(row),
             }
         }
-    }
-}
-
-/// Returns what is kept of an answer.
-fn capture(row: &AttemptRow, job: &Job, output: String) -> Capture {
-    Capture {
-        id: row.id.clone(),
-        ts_ms: row.ts_ms,
-        run_id: row.run_id.clone(),
-        route: row.route.clone(),
-        route_version: row.route_version,
-        variables: serde_json::to_string(&job.input).expect("a JSON object can be written"),
-        output,
-    }
-}
-
-/// Reads a body to its end, or as far as it goes.
-async fn read(from: &mut dyn Body, body: &mut Vec<u8>) -> Result<(), TransportError> {
-    while let Some(piece) = from.chunk().await? {
-        if body.len() + piece.len() > LONGEST_BODY {
-            let message = format!("the response is longer than {LONGEST_BODY} bytes");
-            return Err(TransportError { message });
-        }
-        body.extend_from_slice(&piece);
-    }
-    Ok(())
+        Ok(reply) => match conform::gate(
+            job.route.schema.as_ref(),
+            ask.candidate.enforcement,
+            job.hold,
+            &reply.text,
+        ) {
+            Ok(value) => {
+                if job.captures() {
+                    dispatch.capture(job, reply.text);
+                }
+                Outcome::Conformant(answer(Turn::Output(value), reply.citations))
+            }
+            Err(Rejected::Answer(answer)) => Outcome::Nonconformant(answer),
+            Err(Rejected::Schema(reason)) => Outcome::Failed(violation(format!(
+                "the route's schema is no schema: {reason}"
+            ))),
+        },
+    };
+    let row = dispatch.row();
+    row.latency_ms = millis(latency);
+    row.tokens_in = usage.tokens_in;
+    row.tokens_out = usage.tokens_out;
+    row.tokens_cached = usage.tokens_cached;
+    row.tokens_cache_write = usage.tokens_cache_write;
+    row.cost = cost;
+    row.served_tier = served_tier;
+    row.failure = outcome.failure().map(|(class, _)| RowFailure::Class(class));
+    outcome
 }
 
 fn cost(price: &Price, usage: Usage) -> Usd {
@@ -378,15 +353,7 @@ fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// `cut` is the deadline, where it has ended the attempt.
-fn timed_out(limit: Duration, cut: Option<Left>) -> Failed {
-    let message = cut.map_or_else(
-        || format!("no complete answer within {} ms", limit.as_millis()),
-        |left| left.message(),
-    );
-    Failed::new(FailureClass::Timeout, message)
-}
-
-fn violation(message: String) -> Failed {
+/// Returns the failure that only a bug can cause.
+pub(crate) fn violation(message: String) -> Failed {
     Failed::new(FailureClass::InvariantViolation, message)
 }

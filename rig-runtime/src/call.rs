@@ -17,6 +17,7 @@ use crate::resolve::{Narrowing, resolve};
 use crate::rig::{self, Rig};
 use crate::run::Run;
 use crate::transport::BoxFuture;
+use crate::turn::Turn;
 
 /// A type that holds what a route's schema describes.
 ///
@@ -29,6 +30,23 @@ use crate::transport::BoxFuture;
 pub trait Output: DeserializeOwned + Send + 'static {
     /// The hash of the schema that the type was generated from; 0 for any JSON value.
     const SCHEMA: u64;
+}
+
+/// What a call of a route returns: the output, or on a route with tools a [`Turn`] of it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not the output of a route",
+    label = "not generated from a route's schema",
+    note = "the output of a route is the type generated from its schema, or `serde_json::Value` for `schema: null`; that of a route with tools is `rig::Turn` of it"
+)]
+pub trait Answer: Sized + Send + 'static {
+    /// The output's type.
+    type Output: Output;
+
+    /// Whether it can be a call of tools.
+    const TOOLS: bool;
+
+    /// Returns the answer; `None` for one that it cannot be.
+    fn of(turn: Turn<Self::Output>) -> Option<Self>;
 }
 
 /// A variant that a route declares.
@@ -82,7 +100,7 @@ pub fn call<T, V: RouteVariant>(route: &'static Route, input: impl Serialize) ->
     }
 }
 
-impl<T: Output, V: RouteVariant> Call<T, V> {
+impl<T: Answer, V: RouteVariant> Call<T, V> {
     /// Puts a tag on every row of the run. A key that is given again gets the new value.
     pub fn tag(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
         self.tags.insert(key.into(), value.into());
@@ -177,13 +195,13 @@ impl<T: Output, V: RouteVariant> Call<T, V> {
             eligible: resolve(route, plan, &self.narrowing),
             zero_retention: self.narrowing.zero_retention,
             tags: self.tags,
-            hold: conform::hold::<T>,
+            hold: conform::hold::<T::Output>,
             deadline: self.deadline,
         })
     }
 }
 
-impl<T: Output, V: RouteVariant> IntoFuture for Call<T, V> {
+impl<T: Answer, V: RouteVariant> IntoFuture for Call<T, V> {
     type Output = Result<T>;
     type IntoFuture = BoxFuture<'static, Result<T>>;
 
@@ -198,6 +216,29 @@ const ZDR_ENFORCED: &str = "zdr_enforced";
 
 impl Output for Value {
     const SCHEMA: u64 = 0;
+}
+
+impl<T: Output> Answer for T {
+    type Output = T;
+
+    const TOOLS: bool = false;
+
+    fn of(turn: Turn<T>) -> Option<T> {
+        match turn {
+            Turn::Output(output) => Some(output),
+            Turn::ToolCalls(_) => None,
+        }
+    }
+}
+
+impl<T: Output> Answer for Turn<T> {
+    type Output = T;
+
+    const TOOLS: bool = true;
+
+    fn of(turn: Self) -> Option<Self> {
+        Some(turn)
+    }
 }
 
 impl RouteVariant for NoVariant {
@@ -225,10 +266,14 @@ async fn serve(rig: Option<Rig>, job: Result<Job, ConfigError>) -> Result<Served
     ladder::run(rig.parts(), &job).await
 }
 
-/// Turns the answer that passed the gate into the route's type, in which it is.
-fn typed<T: Output>(served: Served) -> Result<Run<T>> {
+/// Turns what passed the gate into the answer of the call.
+fn typed<T: Answer>(served: Served) -> Result<Run<T>> {
     let Run { output, meta } = served.run;
-    match output.into::<T>() {
+    let turn = match output {
+        Turn::Output(held) => held.into().map(Turn::Output),
+        Turn::ToolCalls(calls) => Some(Turn::ToolCalls(calls)),
+    };
+    match turn.and_then(T::of) {
         Some(output) => Ok(Run { output, meta }),
         None => Err(Error::Failure(Box::new(Failure {
             class: FailureClass::InvariantViolation,

@@ -7,6 +7,10 @@ use rig_spec::{Candidate, Enforcement, Schema, coaching};
 /// The user turn of every task.
 pub(crate) const ANSWER_NOW: &str = "Answer now, with the JSON value only.";
 
+/// The user turn of a task whose route declares tools.
+pub(crate) const ANSWER_OR_CALL: &str =
+    "Answer now, with the JSON value only, unless you need a tool: then call it.";
+
 /// Returns the system prompt for a candidate: the rendered template, and coaching where it is needed.
 pub(crate) fn system(
     rendered: String,

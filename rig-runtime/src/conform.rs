@@ -266,4 +266,4 @@ fn ready(schema: &'static Schema) -> Result<&'static Ready, String> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -14,25 +14,34 @@ mod union;
 
 use rig_spec::{Enforcement, Route};
 
-use crate::call::Output;
+use crate::call::{Answer, Output};
 use crate::conform::{Rejected, gate, hold};
 
 pub use object::{Key, put};
 pub use scalar::{Scalar, ScalarEnum, deserialize_scalar, serialize_scalar};
 pub use union::{Union, deserialize_union};
 
-/// Fails to compile where a type was generated from another schema than the route's.
+/// Fails to compile where a type was generated from another schema than the route's, or a route with tools is bound
+/// without [`crate::Turn`], or one without tools with it.
 ///
 /// # Panics
 ///
-/// If the hashes differ. Any JSON value holds every schema's answers.
-pub const fn assert_schema<T: Output>(route: &Route) {
+/// If the hashes differ, or tools meet no `Turn`. Any JSON value holds every schema's answers.
+pub const fn assert_schema<T: Answer>(route: &Route) {
+    assert!(
+        T::TOOLS || route.tools.is_empty(),
+        "the route declares tools, so that its answer may be a call of one\nhelp: return `rig::Result<rig::Turn<…>>`"
+    );
+    assert!(
+        !T::TOOLS || !route.tools.is_empty(),
+        "the route declares no tools, so that its answer is never a call of one\nhelp: return the output type without `Turn`"
+    );
     let hash = match &route.schema {
         Some(schema) => schema.hash,
         None => 0,
     };
     assert!(
-        T::SCHEMA == 0 || T::SCHEMA == hash,
+        T::Output::SCHEMA == 0 || T::Output::SCHEMA == hash,
         "the output type was generated from another schema than the route's\nhelp: name the output type of this route's own module"
     );
 }

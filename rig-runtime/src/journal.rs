@@ -74,7 +74,12 @@ impl Journal {
         let who = attempt::name(candidate);
         let role = if ask.is_repair { " (repair)" } else { "" };
         let Some((class, message)) = outcome.failure() else {
-            self.history.push(format!("{who}{role} conformant"));
+            let end = match outcome {
+                Outcome::ToolCalls(_) => "calls tools",
+                Outcome::Found(_) => "searched for",
+                _ => "conformant",
+            };
+            self.history.push(format!("{who}{role} {end}"));
             return;
         };
         if let Outcome::Keyless { .. } = outcome {

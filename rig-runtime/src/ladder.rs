@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use rig_spec::{Candidate, Plan, Route, Variant};
+use rig_spec::{Candidate, Capability, Plan, Route, Variant};
 use serde_json::{Map, Value};
 
 use crate::attempt::{self, Answer, Ask};
@@ -15,14 +15,18 @@ use crate::conform::{Held, Hold, Nonconformant};
 use crate::deadline::Deadline;
 use crate::dimensions;
 use crate::error::{ConfigError, Error};
+use crate::ground;
 use crate::id;
 use crate::journal::Journal;
+use crate::provider;
 use crate::render::{self, Bound};
 use crate::repair;
 use crate::resolve::Eligible;
 use crate::rig::Parts;
 use crate::run::{Run, RunMeta};
+use crate::search::Finding;
 use crate::step::{LadderState, Repairer, Step, step};
+use crate::turn::Turn;
 
 /// What is to be run.
 pub(crate) struct Job {
@@ -47,7 +51,7 @@ pub(crate) struct Job {
 /// The output of a run, with what an error about it would have to say.
 pub(crate) struct Served {
     /// The output and how it came about.
-    pub(crate) run: Run<Held>,
+    pub(crate) run: Run<Turn<Held>>,
     /// What happened, in one line.
     pub(crate) history: String,
 }
@@ -78,8 +82,11 @@ async fn walk(parts: &Parts, job: &Job) -> Result<Served, Error> {
         }
         .into());
     };
-    let prompt = Bound::new(job.plan().prompt, &job.input)
-        .map_err(|variable| ConfigError::MissingVariable { route, variable })?;
+    let missing = |variable| ConfigError::MissingVariable { route, variable };
+    let prompt = Bound::new(job.plan().prompt, &job.input).map_err(missing)?;
+    if let Some(grounding) = &job.route.grounding {
+        Bound::new(grounding.query, &job.input).map_err(missing)?;
+    }
     if let Some(long) = render::too_long(job.route.max_chars, &job.input) {
         return Err(ConfigError::TooLong {
             route,
@@ -93,24 +100,36 @@ async fn walk(parts: &Parts, job: &Job) -> Result<Served, Error> {
     dimensions::warn_of_missing(job.route, &job.tags);
     let mut journal = Journal::new(id::fresh(&*parts.clock).to_string());
     let mut state = LadderState::new(&job.route.policy, eligible.max_repairs);
+    let mut found: Option<Vec<Finding>> = None;
     'candidates: for candidate in &eligible.candidates {
-        let mut ask = job.task(&prompt, candidate, &state);
+        let mut ask = job.task(&prompt, candidate, &state, found.as_deref());
         loop {
             let left = deadline.left(now());
-            let outcome = attempt::dispatch(parts, job, &mut journal, &ask, left).await;
+            let outcome = if ground::is_due(job, &ask, found.as_deref()) {
+                ground::search(parts, job, &mut journal, &ask, left).await
+            } else {
+                attempt::dispatch(parts, job, &mut journal, &ask, left).await
+            };
             journal.note(&ask, &outcome);
             let chance = id::chance(id::fresh(&*parts.clock));
             let left = deadline.left(now());
             ask = match step(&mut state, outcome, chance, left.map(|left| left.time)) {
-                Step::Serve(answer) => return Ok(job.served(&journal, &ask, *answer)),
+                Step::Serve(answer) => {
+                    return Ok(job.served(&journal, &ask, *answer, found.as_deref()));
+                }
+                Step::Ground(findings) => {
+                    found = Some(findings);
+                    job.task(&prompt, candidate, &state, found.as_deref())
+                }
                 Step::Repair(repairer, answer) => {
-                    job.repair(repairer, &prompt, candidate, &state, &answer)
+                    let task = job.task(&prompt, candidate, &state, found.as_deref());
+                    job.repair(repairer, task, &answer)
                 }
                 Step::Retry(wait) => {
                     if !wait.is_zero() {
                         parts.clock.sleep(wait).await;
                     }
-                    job.task(&prompt, candidate, &state)
+                    job.task(&prompt, candidate, &state, found.as_deref())
                 }
                 Step::FallThrough => continue 'candidates,
                 Step::TooLate => {
@@ -141,28 +160,40 @@ impl Job {
         prompt: &Bound<'_>,
         candidate: &'static Candidate,
         state: &LadderState<'_>,
+        found: Option<&[Finding]>,
     ) -> Ask {
-        let rendered = prompt.render(candidate.capabilities);
+        let mut rendered = prompt.render(candidate.capabilities);
         let schema = self.route.schema.as_ref();
-        let system = coach::system(rendered.text, candidate, schema, state.was_invalid());
+        let can_search = candidate.capabilities.has(Capability::GroundedNative);
+        let searches = self.route.grounding.is_some() && can_search;
+        if let Some(found) = found.filter(|_| !can_search) {
+            rendered.shared.get_or_insert(rendered.text.len());
+            rendered.text = format!(
+                "{}\n\n{}",
+                rendered.text.trim_end_matches('\n'),
+                ground::block(found)
+            );
+        }
+        // A dialect whose answers with citations cannot be held to a schema is told it instead.
+        let is_told = state.was_invalid() || provider::coaches(candidate, searches);
+        let system = coach::system(rendered.text, candidate, schema, is_told);
         Ask {
             candidate,
             shared: rendered.shared.unwrap_or(system.len()),
             system,
-            user: coach::ANSWER_NOW.into(),
+            user: if self.route.tools.is_empty() {
+                coach::ANSWER_NOW.into()
+            } else {
+                coach::ANSWER_OR_CALL.into()
+            },
+            tools: self.route.tools,
+            searches,
             is_repair: false,
         }
     }
 
-    /// Asks for the repair of a schema-invalid answer of `candidate`.
-    fn repair(
-        &self,
-        repairer: Repairer,
-        prompt: &Bound<'_>,
-        candidate: &'static Candidate,
-        state: &LadderState<'_>,
-        answer: &Nonconformant,
-    ) -> Ask {
+    /// Asks for the repair of a schema-invalid answer to `task`.
+    fn repair(&self, repairer: Repairer, task: Ask, answer: &Nonconformant) -> Ask {
         let schema = self.route.schema.as_ref();
         match (repairer, self.eligible.repair_model) {
             (Repairer::RepairModel, Some(model)) => {
@@ -172,18 +203,27 @@ impl Job {
                     shared: system.len(),
                     system,
                     user: repair::user(answer, schema).into(),
+                    tools: &[],
+                    searches: false,
                     is_repair: true,
                 }
             }
             (Repairer::SameModel, _) | (Repairer::RepairModel, None) => Ask {
                 user: repair::ask_again(answer).into(),
                 is_repair: true,
-                ..self.task(prompt, candidate, state)
+                ..task
             },
         }
     }
 
-    fn served(&self, journal: &Journal, ask: &Ask, answer: Answer) -> Served {
+    fn served(
+        &self,
+        journal: &Journal,
+        ask: &Ask,
+        answer: Answer,
+        found: Option<&[Finding]>,
+    ) -> Served {
+        let told = found.filter(|_| !ask.searches).map(ground::citations);
         let meta = RunMeta {
             inference_id: answer.id,
             run_id: journal.run_id().to_owned(),
@@ -200,14 +240,19 @@ impl Job {
             run_cost: journal.cost(),
             pricing_missing: answer.pricing_missing,
             latency: answer.latency,
-            validated: true,
+            validated: matches!(answer.turn, Turn::Output(_)),
             attempts: journal.attempts(),
             served_variant: self.variant.map(|variant| variant.name),
             repaired_by: ask.is_repair.then(|| attempt::name(ask.candidate)),
+            citations: told.unwrap_or(answer.citations),
+            tool_calls: match &answer.turn {
+                Turn::Output(_) => Vec::new(),
+                Turn::ToolCalls(calls) => calls.clone(),
+            },
         };
         Served {
             run: Run {
-                output: answer.output,
+                output: answer.turn,
                 meta,
             },
             history: journal.history(),

@@ -16,8 +16,10 @@ mod coach;
 mod conform;
 mod deadline;
 mod dimensions;
+mod dispatch;
 mod error;
 mod generated;
+mod ground;
 mod id;
 mod journal;
 mod json;
@@ -30,14 +32,16 @@ mod repair;
 mod resolve;
 mod rig;
 mod run;
+mod search;
 mod step;
+mod turn;
 mod undo;
 
 pub mod store;
 pub mod testing;
 pub mod transport;
 
-pub use call::{Call, NoVariant, Output, RouteVariant, call};
+pub use call::{Answer, Call, NoVariant, Output, RouteVariant, call};
 pub use clock::Clock;
 #[doc(hidden)]
 pub use conform::{judge_whole, read_checked};
@@ -47,9 +51,11 @@ pub use generated::{
     put, serialize_scalar,
 };
 pub use rig::{AlreadyInstalled, Rig, RigBuilder, install};
-pub use run::{AttemptCounts, Run, RunMeta};
+pub use run::{AttemptCounts, Citation, Run, RunMeta};
+pub use search::{Finding, Search, SearchError};
 pub use store::Store;
 pub use transport::Transport;
+pub use turn::{ToolCall, Turn};
 
 /// For the macros of generated code, which name everything from here.
 #[doc(hidden)]

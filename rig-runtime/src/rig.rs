@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use crate::access::{Access, Settings};
 use crate::clock::{Clock, SystemClock};
 use crate::error::{ConfigError, Result};
+use crate::search::Search;
 use crate::store::sqlite::SqliteStore;
 use crate::store::{AttemptRow, Capture, Store, StoreError};
 use crate::transport::Transport;
@@ -28,6 +29,7 @@ pub struct RigBuilder {
     transport: Option<Box<dyn Transport>>,
     store: Option<Box<dyn Store>>,
     clock: Option<Box<dyn Clock>>,
+    search: Option<Box<dyn Search>>,
     telemetry_db: Option<PathBuf>,
 }
 
@@ -41,6 +43,8 @@ pub(crate) struct Parts {
     pub(crate) transport: Box<dyn Transport>,
     pub(crate) store: Box<dyn Store>,
     pub(crate) clock: Box<dyn Clock>,
+    /// What searches in place of HTTP.
+    pub(crate) search: Option<Box<dyn Search>>,
 }
 
 /// Makes a rig the process default.
@@ -121,7 +125,8 @@ impl Rig {
 }
 
 impl RigBuilder {
-    /// Sets the key of a provider, in place of its environment variable. The name is the one in routes.
+    /// Sets the key of a provider, in place of its environment variable. The name is the one in routes; that of the
+    /// search provider is `search`.
     pub fn key(mut self, provider: impl Into<String>, key: impl Into<String>) -> Self {
         self.settings.keys.insert(provider.into(), key.into());
         self
@@ -148,6 +153,13 @@ impl RigBuilder {
     /// Sets what tells the time and waits, in place of the machine's clock.
     pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
         self.clock = Some(Box::new(clock));
+        self
+    }
+
+    /// Sets what searches the web for candidates that cannot, in place of HTTP. Address, cost and designation stay those
+    /// of `search` in `rig.yaml`; its key is not needed.
+    pub fn search(mut self, search: impl Search + 'static) -> Self {
+        self.search = Some(Box::new(search));
         self
     }
 
@@ -191,6 +203,7 @@ impl RigBuilder {
             access: Access::new(self.settings),
             transport,
             store,
+            search: self.search,
             clock: self.clock.unwrap_or_else(|| Box::new(SystemClock::new())),
         })))
     }

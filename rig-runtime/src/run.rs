@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use rig_spec::{FailureClass, Tier, Usd};
 
+use crate::turn::ToolCall;
+
 /// A conformant output and how it came about.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -48,7 +50,7 @@ pub struct RunMeta {
     pub pricing_missing: bool,
     /// From dispatch to the last byte.
     pub latency: Duration,
-    /// Whether the output passed the conformance gate.
+    /// Whether the output passed the conformance gate; a call of tools is returned before it.
     pub validated: bool,
     /// The attempts of the run, by what they ended with.
     pub attempts: AttemptCounts,
@@ -56,6 +58,19 @@ pub struct RunMeta {
     pub served_variant: Option<&'static str>,
     /// `provider/model` that repaired the output; `None` if it needed no repair.
     pub repaired_by: Option<String>,
+    /// What the output draws on: what the candidate cites, or what was found for it. None on a route without grounding.
+    pub citations: Vec<Citation>,
+    /// The tools that the model asks the caller to run; none where there is an output.
+    pub tool_calls: Vec<ToolCall>,
+}
+
+/// A page that an output draws on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Citation {
+    /// Its title; empty where nobody said.
+    pub title: String,
+    /// Its address.
+    pub url: String,
 }
 
 /// How many attempts a run took, by what they ended with.

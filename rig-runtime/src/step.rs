@@ -10,6 +10,7 @@ use rig_spec::{Disposition, FailureClass, Policy};
 use crate::attempt::{Answer, Outcome};
 use crate::conform::Nonconformant;
 use crate::provider::Failed;
+use crate::search::Finding;
 
 /// The longest wait that a provider may ask for; one that asks for more is left for the next candidate.
 pub(crate) const LONGEST_WAIT: Duration = Duration::from_millis(FailureClass::LONGEST_WAIT_MS);
@@ -21,6 +22,8 @@ pub(crate) enum Step {
     Serve(Box<Answer>),
     /// Has the last schema-invalid answer repaired.
     Repair(Repairer, Nonconformant),
+    /// Asks the same candidate, which can now be told what was found.
+    Ground(Vec<Finding>),
     /// Asks the same candidate again after this wait.
     Retry(Duration),
     /// Goes on to the next candidate.
@@ -76,10 +79,11 @@ pub(crate) fn step(
 fn decide(state: &mut LadderState<'_>, outcome: Outcome, chance: f64) -> Step {
     let under_repair = state.under_repair.take();
     match (outcome, under_repair) {
-        (Outcome::Conformant(answer), _) => Step::Serve(answer),
+        (Outcome::Conformant(answer) | Outcome::ToolCalls(answer), _) => Step::Serve(answer),
         (Outcome::Failed(failed), _) if failed.class.spec().disposition == Disposition::Abort => {
             Step::Abort
         }
+        (Outcome::Found(found), _) => Step::Ground(found),
         // L16: nothing more is started.
         (Outcome::Late(_), _) => Step::Abort,
         (Outcome::Nonconformant(answer), _) => {

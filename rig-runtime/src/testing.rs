@@ -36,6 +36,10 @@ use crate::transport::{Body, BoxFuture, Headers, Request, Response, Transport, T
 
 pub use crate::store::memory::MemoryStore;
 
+mod search;
+
+pub use search::ScriptedSearch;
+
 /// A clock that moves only when somebody waits.
 ///
 /// Of everything that waits on it, the shortest wait ends first, and the time jumps to its end. Cloning it

@@ -55,6 +55,21 @@ pub struct TransportError {
     pub message: String,
 }
 
+/// The longest body that is read.
+const LONGEST_BODY: usize = 16 << 20;
+
+/// Reads a body to its end, or as far as it goes.
+pub(crate) async fn read(from: &mut dyn Body, body: &mut Vec<u8>) -> Result<(), TransportError> {
+    while let Some(piece) = from.chunk().await? {
+        if body.len() + piece.len() > LONGEST_BODY {
+            let message = format!("the response is longer than {LONGEST_BODY} bytes");
+            return Err(TransportError { message });
+        }
+        body.extend_from_slice(&piece);
+    }
+    Ok(())
+}
+
 impl Headers {
     /// Returns headers of these names and values.
     #[must_use]

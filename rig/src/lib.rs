@@ -23,8 +23,9 @@ pub mod failures;
 
 pub use rig_macros::route;
 pub use rig_runtime::{
-    AlreadyInstalled, AttemptCounts, Call, Clock, ConfigError, Error, Failure, NoVariant, Result,
-    Rig, RigBuilder, Run, RunMeta, Store, Transport, install, store, testing, transport,
+    AlreadyInstalled, AttemptCounts, Call, Citation, Clock, ConfigError, Error, Failure, Finding,
+    NoVariant, Result, Rig, RigBuilder, Run, RunMeta, Search, SearchError, Store, ToolCall,
+    Transport, Turn, install, store, testing, transport,
 };
 pub use rig_spec::{FailureClass, Tier, Usd, UsdPerMtok};
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 use rig::Usd;
 use rig::testing::{Scripted, chat_completion};
-use tests::routes::{HastyInput, hasty, mend, patient};
+use tests::routes::{GroundedInput, HastyInput, grounded, hasty, mend, patient};
 use tests::{World, block_on};
 
 use crate::{QUESTION, fault, mend_input, patient_input};
@@ -32,6 +32,12 @@ const HASTY: Bounds = Bounds {
     attempts: hasty::MAX_ATTEMPTS,
     wall_clock: hasty::MAX_WALL_CLOCK,
     cost: hasty::MAX_COST,
+};
+
+const GROUNDED: Bounds = Bounds {
+    attempts: grounded::MAX_ATTEMPTS,
+    wall_clock: grounded::MAX_WALL_CLOCK,
+    cost: grounded::MAX_COST,
 };
 
 // A user can add bounds up and hold them against his own, when the crate is compiled.
@@ -93,6 +99,18 @@ fn run_hasty(script: Vec<Scripted>) -> u32 {
     })
 }
 
+fn run_grounded(script: Vec<Scripted>) -> u32 {
+    let question = QUESTION.to_owned();
+    held(
+        "north vault scout sage search",
+        &GROUNDED,
+        script,
+        |world| {
+            let _ = block_on(grounded(GroundedInput { question }).on(&world.rig).run());
+        },
+    )
+}
+
 proptest! {
     #[test]
     fn no_run_is_worse_than_its_bounds(script in proptest::collection::vec((0_u8..9, 0_u64..70), 40)) {
@@ -100,6 +118,12 @@ proptest! {
         run_mend(play());
         run_patient(play());
         run_hasty(play());
+        run_grounded(play());
+        // A search that succeeds at once, and one that fails first.
+        let found = || Scripted::status(200, r#"{"results":[]}"#);
+        run_grounded(std::iter::once(found()).chain(play()).collect());
+        let fails = std::iter::once(Scripted::fault("refused")).chain([found()]);
+        run_grounded(fails.chain(play()).collect());
     }
 }
 

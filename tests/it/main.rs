@@ -11,6 +11,7 @@ mod capture;
 mod deadline;
 mod fail;
 mod fieldcase;
+mod ground;
 mod keys;
 mod privacy;
 mod readme;
@@ -21,6 +22,7 @@ mod retry;
 mod serve;
 mod sized;
 mod store;
+mod tools;
 mod variant;
 
 use rig::testing::Scripted;

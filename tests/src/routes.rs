@@ -45,6 +45,14 @@ pub async fn sealed(input: SealedInput) -> rig::Result<ladder::Reply>;
 #[rig::route("cached")]
 pub async fn cached(input: CachedInput) -> rig::Result<ladder::Reply>;
 
+/// Tools in both dialects.
+#[rig::route("tooled")]
+pub async fn tooled(input: TooledInput) -> rig::Result<rig::Turn<self::Reply>>;
+
+/// Grounded on the web.
+#[rig::route("grounded")]
+pub async fn grounded(input: GroundedInput) -> rig::Result<ladder::Reply>;
+
 /// Any JSON value.
 #[rig::route("anything")]
 pub async fn anything(input: AnythingInput) -> rig::Result<serde_json::Value>;

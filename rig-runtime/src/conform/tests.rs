@@ -9,7 +9,7 @@ mod laws;
 mod oracle;
 
 /// Compiles a schema, as the route compiler does.
-pub(super) fn compiled(json: &str) -> &'static Schema {
+pub(crate) fn compiled(json: &str) -> &'static Schema {
     let gate = rig_build::compile_schema(json, &[]).unwrap_or_else(|fault| panic!("{fault}"));
     Box::leak(Box::new(Schema {
         name: "test",

@@ -364,6 +364,8 @@ async fn an_undeclared_candidate_is_never_dispatched() {
         candidate: &STRANGER,
         system: String::new(),
         shared: 0,
+        tools: &[],
+        searches: false,
         user: "".into(),
         is_repair: false,
     };

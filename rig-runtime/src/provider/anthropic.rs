@@ -26,6 +26,8 @@ struct Body<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     system: Option<System<'a>>,
     messages: [Message<'a>; 1],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<AnyTool<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -68,6 +70,34 @@ const EPHEMERAL: CacheControl = CacheControl {
 };
 
 #[derive(Serialize)]
+#[serde(untagged)]
+enum AnyTool<'a> {
+    Server(ServerTool),
+    Client(ClientTool<'a>),
+}
+
+/// A tool that the provider runs.
+#[derive(Serialize)]
+struct ServerTool {
+    r#type: &'static str,
+    name: &'static str,
+}
+
+const WEB_SEARCH: ServerTool = ServerTool {
+    r#type: "web_search_20250305",
+    name: "web_search",
+};
+
+#[derive(Serialize)]
+struct ClientTool<'a> {
+    name: &'a str,
+    description: &'a str,
+    input_schema: &'a RawValue,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_control: Option<CacheControl>,
+}
+
+#[derive(Serialize)]
 struct OutputConfig<'a> {
     format: Format<'a>,
 }
@@ -82,10 +112,12 @@ struct Format<'a> {
 pub(super) fn encode(prompt: &Prompt<'_>) -> Request {
     let provider = prompt.candidate.provider;
     let sampling = &prompt.policy.sampling;
+    let system = system(prompt);
     let body = Body {
         model: prompt.candidate.model,
         max_tokens: sampling.max_output_tokens.unwrap_or(DEFAULT_MAX_TOKENS),
-        system: system(prompt),
+        tools: tools(prompt, &system),
+        system,
         messages: [Message {
             role: "user",
             content: prompt.user,
@@ -140,13 +172,31 @@ fn system<'a>(prompt: &Prompt<'a>) -> Option<System<'a>> {
     }
 }
 
+/// Tools stand in front of the system prompt, so that they are cached with it, or else as all that calls share.
+fn tools<'a>(prompt: &Prompt<'a>, system: &Option<System<'_>>) -> Vec<AnyTool<'a>> {
+    let directive = prompt.candidate.provider.cache;
+    let is_marked = matches!(system, Some(System::Blocks(_)));
+    let marks = prompt.prefix.is_some() && directive == CacheDirective::CacheControl && !is_marked;
+    let last = prompt.tools.len().wrapping_sub(1);
+    let tools = prompt.tools.iter().enumerate();
+    let tools = tools.map(|(index, tool)| ClientTool {
+        name: tool.name,
+        description: tool.description,
+        input_schema: super::verbatim(tool.parameters.json),
+        cache_control: (marks && index == last).then_some(EPHEMERAL),
+    });
+    let own = prompt.searches.then_some(AnyTool::Server(WEB_SEARCH));
+    own.into_iter().chain(tools.map(AnyTool::Client)).collect()
+}
+
 /// The dialect has no JSON mode: without a schema only the prompt asks for JSON.
 fn output_config<'a>(prompt: &Prompt<'a>) -> Option<OutputConfig<'a>> {
     match prompt.candidate.enforcement {
+        _ if super::coaches(prompt.candidate, prompt.searches) => None,
         Enforcement::Native(lowered) => prompt.schema.map(|schema| OutputConfig {
             format: Format {
                 r#type: "json_schema",
-                schema: super::sent(schema, lowered),
+                schema: super::verbatim(lowered.json.unwrap_or(schema.json)),
             },
         }),
         Enforcement::JsonMode | Enforcement::Coached => None,
@@ -180,6 +230,10 @@ struct Turn {
 struct Block {
     r#type: Value,
     text: Value,
+    id: Value,
+    name: Value,
+    input: Value,
+    citations: Value,
 }
 
 /// Reads a response with a good status; `None` where there is no answer in it.
@@ -196,7 +250,13 @@ pub(super) fn read(body: &[u8]) -> Option<Answer> {
     }
     let blocks = turn.content?;
     let text = blocks.iter().filter(|block| block.r#type == "text");
+    let cited = text.clone().flat_map(|block| block.citations.as_array());
+    let cited = cited.flatten();
+    let calls = blocks.iter().filter(|block| block.r#type == "tool_use");
+    let called = |block: &Block| super::called(&block.id, &block.name, &block.input);
     Some(Answer {
+        tool_calls: calls.map(called).collect(),
+        citations: cited.filter_map(super::citation).collect(),
         text: text.filter_map(|block| block.text.as_str()).collect(),
         finish: Finish::of(&turn.stop_reason),
         fault: None,

@@ -1,7 +1,7 @@
 //! The chat dialect: `POST {base}/chat/completions`, as OpenAI defined it and most hosts speak it.
 
 use rig_spec::{
-    CacheDirective, DEEPINFRA, Enforcement, NativeSchema, Provider, Tier, TokenLimitKey,
+    CacheDirective, DEEPINFRA, Enforcement, NativeSchema, Provider, Tier, TokenLimitKey, Tool,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -24,12 +24,16 @@ struct Body<'a> {
     max_completion_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<ChatTool<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     response_format: Option<ResponseFormat<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     service_tier: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     prompt_cache_key: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    web_search_options: Option<NoOptions>,
 }
 
 #[derive(Serialize)]
@@ -51,6 +55,22 @@ struct JsonSchema<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     strict: Option<bool>,
     schema: &'a RawValue,
+}
+
+#[derive(Serialize)]
+struct NoOptions {}
+
+#[derive(Serialize)]
+struct ChatTool<'a> {
+    r#type: &'static str,
+    function: Function<'a>,
+}
+
+#[derive(Serialize)]
+struct Function<'a> {
+    name: &'a str,
+    description: &'a str,
+    parameters: &'a RawValue,
 }
 
 /// Returns the request of a prompt.
@@ -84,6 +104,7 @@ pub(super) fn encode(prompt: &Prompt<'_>) -> Request {
         top_p: sampling.top_p,
         max_completion_tokens,
         max_tokens,
+        tools: prompt.tools.iter().map(chat_tool).collect(),
         response_format: response_format(prompt),
         service_tier: prompt
             .policy
@@ -94,6 +115,7 @@ pub(super) fn encode(prompt: &Prompt<'_>) -> Request {
             .prefix
             .filter(|_| provider.cache == CacheDirective::PromptCacheKey)
             .map(|prefix| prefix.fingerprint.as_str()),
+        web_search_options: prompt.searches.then_some(NoOptions {}),
     };
     let mut headers = super::json_headers();
     if let Some(key) = prompt.key {
@@ -106,6 +128,17 @@ pub(super) fn encode(prompt: &Prompt<'_>) -> Request {
     }
 }
 
+fn chat_tool(tool: &Tool) -> ChatTool<'_> {
+    ChatTool {
+        r#type: "function",
+        function: Function {
+            name: tool.name,
+            description: tool.description,
+            parameters: super::verbatim(tool.parameters.json),
+        },
+    }
+}
+
 fn response_format<'a>(prompt: &Prompt<'a>) -> Option<ResponseFormat<'a>> {
     match prompt.candidate.enforcement {
         Enforcement::Native(lowered) => prompt.schema.map(|schema| {
@@ -115,7 +148,7 @@ fn response_format<'a>(prompt: &Prompt<'a>) -> Option<ResponseFormat<'a>> {
                 json_schema: JsonSchema {
                     name: schema.name,
                     strict: is_strict.then_some(true),
-                    schema: super::sent(schema, lowered),
+                    schema: super::verbatim(lowered.json.unwrap_or(schema.json)),
                 },
             }
         }),
@@ -158,6 +191,8 @@ struct Choice {
 struct Turn {
     content: Value,
     refusal: Value,
+    tool_calls: Value,
+    annotations: Value,
 }
 
 /// Reads a response with a good status; `None` where there is no answer in it.
@@ -196,8 +231,18 @@ pub(super) fn read(provider: &Provider, headers: &Headers, body: &[u8]) -> Optio
     } else {
         finish(&choice.finish_reason, &choice.native_finish_reason)
     };
+    let notes = turn.annotations.as_array().into_iter().flatten();
+    let calls = turn.tool_calls.as_array().into_iter().flatten();
+    let called = |call: &Value| {
+        let function = &call["function"];
+        super::called(&call["id"], &function["name"], &function["arguments"])
+    };
     Some(Answer {
         text,
+        tool_calls: calls.map(called).collect(),
+        citations: notes
+            .filter_map(|note| super::citation(&note["url_citation"]))
+            .collect(),
         finish,
         fault: None,
         usage,

@@ -4,7 +4,9 @@ use rig_spec::FailureClass;
 use serde_json::Value;
 
 use super::fault::Fault;
-use super::{Failed, Reply, Usage};
+use super::{Called, Failed, Reply, Usage};
+use crate::ground;
+use crate::run::Citation;
 use crate::transport::Headers;
 
 /// What a dialect read out of a response with a good status.
@@ -12,6 +14,10 @@ use crate::transport::Headers;
 pub(super) struct Answer {
     /// The text, without reasoning.
     pub(super) text: String,
+    /// The tools that it calls.
+    pub(super) tool_calls: Vec<Called>,
+    /// What it says it drew on.
+    pub(super) citations: Vec<Citation>,
     /// How it ended.
     pub(super) finish: Finish,
     /// An error object that stood in the body all the same.
@@ -89,12 +95,16 @@ impl Answer {
                 FailureClass::ContentInvalid,
                 "the provider paused its turn instead of answering",
             ),
-            (None, Finish::Complete) if self.text.trim().is_empty() => {
+            (None, Finish::Complete)
+                if self.text.trim().is_empty() && self.tool_calls.is_empty() =>
+            {
                 Failed::new(FailureClass::ContentInvalid, "the answer holds no text")
             }
             (None, Finish::Complete | Finish::Truncated) => {
                 return Ok(Reply {
                     text: self.text,
+                    tool_calls: self.tool_calls,
+                    citations: ground::distinct(self.citations.into_iter()),
                     truncated: self.finish == Finish::Truncated,
                     usage: self.usage,
                     served_tier: self.served_tier,

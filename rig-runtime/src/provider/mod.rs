@@ -6,12 +6,13 @@
 
 use std::time::Duration;
 
-use rig_spec::{Candidate, Dialect, FailureClass, Lowered, Policy, Provider, Schema};
-
+use rig_spec::{Candidate, Dialect, FailureClass, Policy, Provider, Schema, Tool};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::key::Key;
 use crate::prefix::Prefix;
+use crate::run::Citation;
 use crate::transport::{Headers, Request, TransportError};
 
 mod anthropic;
@@ -45,6 +46,10 @@ pub(crate) struct Prompt<'a> {
     pub(crate) user: &'a str,
     /// The schema of the answer; sent along where the candidate's enforcement is native.
     pub(crate) schema: Option<&'a Schema>,
+    /// The tools that the model may call.
+    pub(crate) tools: &'a [Tool],
+    /// Whether the provider is to search the web.
+    pub(crate) searches: bool,
     /// The beginning that the provider is asked to cache; `None` asks nothing.
     pub(crate) prefix: Option<&'a Prefix>,
     /// Tier and sampling.
@@ -56,12 +61,27 @@ pub(crate) struct Prompt<'a> {
 pub(crate) struct Reply {
     /// The answer's text, without reasoning.
     pub(crate) text: String,
+    /// The tools that it calls; none where it was told of none.
+    pub(crate) tool_calls: Vec<Called>,
+    /// What it says it drew on.
+    pub(crate) citations: Vec<Citation>,
     /// Whether the answer was cut at the token limit.
     pub(crate) truncated: bool,
     /// What it used; `None` where the provider did not say.
     pub(crate) usage: Usage,
     /// The tier that served, where the provider says so.
     pub(crate) served_tier: Option<String>,
+}
+
+/// A tool call as a provider tells it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Called {
+    /// The provider's id of the call.
+    pub(crate) id: String,
+    /// The tool's name, as the model wrote it.
+    pub(crate) name: String,
+    /// The arguments, as JSON text.
+    pub(crate) arguments: String,
 }
 
 /// Token counts with one meaning for all providers; `None` is unknown, never 0.
@@ -102,7 +122,8 @@ pub(crate) fn encode(prompt: &Prompt<'_>) -> Request {
     }
 }
 
-/// Returns what a whole response says.
+/// Returns what a whole response says. `tools` are those that the model was told of; without any, a tool call is
+/// no answer.
 ///
 /// # Errors
 ///
@@ -114,6 +135,7 @@ pub(crate) fn encode(prompt: &Prompt<'_>) -> Request {
 )]
 pub(crate) fn decode(
     provider: &'static Provider,
+    tools: &[Tool],
     status: u16,
     headers: &Headers,
     body: &[u8],
@@ -126,7 +148,12 @@ pub(crate) fn decode(
         Dialect::AnthropicMessages => anthropic::read(body),
     };
     match answer {
-        Some(answer) => answer.settle(headers),
+        Some(mut answer) => {
+            if tools.is_empty() {
+                answer.tool_calls.clear();
+            }
+            answer.settle(headers)
+        }
         None => Err(Fault::read(body)
             .or("the response holds no answer")
             .failed(status, headers)),
@@ -138,17 +165,44 @@ pub(crate) fn transport_failed(error: &TransportError) -> Failed {
     Failed::new(FailureClass::Network, message::presentable(&error.message))
 }
 
-fn json_headers() -> Vec<(&'static str, String)> {
+/// Returns whether a candidate has to be told the schema because it searches: the messages dialect takes no schema
+/// beside citations, and a search cites.
+pub(crate) fn coaches(candidate: &Candidate, searches: bool) -> bool {
+    searches && candidate.provider.dialect == Dialect::AnthropicMessages
+}
+
+pub(crate) fn json_headers() -> Vec<(&'static str, String)> {
     vec![
         ("content-type", "application/json".to_owned()),
         ("accept", "application/json".to_owned()),
     ]
 }
 
-/// Returns the text that is sent of a schema, as it stands: models write properties in its order, so that is kept.
-fn sent(schema: &Schema, lowered: &'static Lowered) -> &'static RawValue {
-    let text = lowered.json.unwrap_or(schema.json);
-    serde_json::from_str(text).expect("a compiled schema is JSON")
+/// Returns the page that a citation names; `None` for one without an address.
+fn citation(of: &Value) -> Option<Citation> {
+    Some(Citation {
+        title: of["title"].as_str().unwrap_or_default().to_owned(),
+        url: of["url"].as_str()?.to_owned(),
+    })
+}
+
+/// Returns a tool call of these parts. The arguments are text in one dialect and an object in the other.
+fn called(id: &Value, name: &Value, arguments: &Value) -> Called {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    Called {
+        id: text(id),
+        name: text(name),
+        arguments: match arguments {
+            Value::String(text) => text.clone(),
+            Value::Null => String::new(),
+            other => other.to_string(),
+        },
+    }
+}
+
+/// Returns a schema's text as it stands: models write properties in its order, so that is kept.
+fn verbatim(json: &'static str) -> &'static RawValue {
+    serde_json::from_str(json).expect("a compiled schema is JSON")
 }
 
 impl Failed {

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use rig_spec::{
     ANTHROPIC, CacheDirective, Capabilities, Dialect, FailureClass, NativeSchema, PROVIDERS,
-    Provider, TokenLimitKey,
+    Provider, Schema, TokenLimitKey, Tool,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Failed, Reply, Usage, decode};
 use crate::transport::Headers;
@@ -103,13 +103,55 @@ fn compare(recording: &Value) -> Option<Result<(), String>> {
     let headers = response["headers"].as_object().into_iter().flatten();
     let headers =
         headers.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())));
-    let decoded = decode(
-        provider,
-        status as u16,
-        &Headers::new(headers.collect()),
-        body.as_bytes(),
-    );
-    Some(agrees(provider, recording, &decoded))
+    let headers = Headers::new(headers.collect());
+    let (status, body) = (status as u16, body.as_bytes());
+    let untold = decode(provider, &[], status, &headers, body);
+    let told = decode(provider, &[ANY], status, &headers, body);
+    let agreed = agrees(provider, recording, &untold);
+    Some(agreed.and_then(|()| calls_agree(recording, &told)))
+}
+
+/// The tool of a route that declares some; which ones is the gate's business.
+const ANY: Tool = Tool {
+    name: "any",
+    description: "",
+    parameters: Schema {
+        name: "any",
+        json: "{}",
+        skeleton: "",
+        gate: "",
+        hash: 0,
+    },
+};
+
+/// L1: told of tools, a tool call is one, with its names and arguments; what is none stays none.
+fn calls_agree(recording: &Value, decoded: &Result<Reply, Failed>) -> Result<(), String> {
+    let label = &recording["label"];
+    let labelled = label["tool_calls"].as_array().into_iter().flatten();
+    let found = match decoded {
+        Ok(reply) if !reply.truncated => reply.tool_calls.as_slice(),
+        _ => &[],
+    };
+    if label["outcome"] != "tool_call" {
+        let is_none = found.is_empty() || label["tool_calls"].is_array();
+        return is_none.then_some(()).ok_or(format!("calls {found:?}"));
+    }
+    let json = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_else(|_| json!({}));
+    let found: Vec<_> = found
+        .iter()
+        .map(|call| (call.name.as_str(), json(&call.arguments)))
+        .collect();
+    let expected: Vec<_> = labelled
+        .map(|call| {
+            let written = call["args"].as_str().or(call["arguments"].as_str());
+            (call["name"].as_str().unwrap(), json(written.unwrap()))
+        })
+        .collect();
+    if found == expected && !found.is_empty() {
+        Ok(())
+    } else {
+        Err(format!("calls {found:?}, labelled {expected:?}"))
+    }
 }
 
 fn agrees(
@@ -140,7 +182,7 @@ fn agrees(
     let is_accepted = accepted.iter().any(|expected| match *expected {
         // Whether a text conforms is the gate's business; a cut answer is marked and becomes one as well.
         "content_invalid" => matches!(found, "content_invalid" | "truncated_text" | "ok"),
-        // No route asks for tools, so a bare tool call holds no answer. Text beside it is the gate's.
+        // On a route without tools a bare tool call holds no answer. Text beside it is the gate's.
         "tool_call" | "paused" => matches!(found, "content_invalid" | "ok"),
         expected => expected == found,
     });

@@ -6,18 +6,25 @@ use proptest::prelude::*;
 use rig_spec::{ANTHROPIC, DEEPINFRA, DEEPSEEK, FIREWORKS, FailureClass, GROK, OPENAI, Provider};
 use serde_json::{Value, json};
 
-use super::{Failed, Reply, Usage, decode, transport_failed};
+use super::{Failed, Reply, Usage, transport_failed};
 use crate::key::Key;
 use crate::transport::{Headers, TransportError};
 
+/// Reads a response to a model that was told of no tools.
+#[expect(clippy::result_large_err, reason = "as `decode`")]
+fn decode(
+    provider: &'static Provider,
+    status: u16,
+    headers: &Headers,
+    body: &[u8],
+) -> Result<Reply, Failed> {
+    super::decode(provider, &[], status, headers, body)
+}
+
 #[expect(clippy::result_large_err, reason = "as `decode`")]
 fn decoded(provider: &'static Provider, body: &Value) -> Result<Reply, Failed> {
-    decode(
-        provider,
-        200,
-        &Headers::default(),
-        body.to_string().as_bytes(),
-    )
+    let body = body.to_string();
+    decode(provider, 200, &Headers::default(), body.as_bytes())
 }
 
 fn chat(message: Value, finish: &str) -> Value {

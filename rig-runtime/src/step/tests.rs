@@ -306,7 +306,7 @@ proptest! {
                 }
                 Step::FallThrough | Step::TooLate => retries = Default::default(),
                 Step::Repair(..) => repairs += 1,
-                Step::Serve(_) | Step::Abort => break,
+                Step::Serve(_) | Step::Abort | Step::Ground(_) => break,
             }
         }
         prop_assert!(repairs <= max_repairs);
