@@ -50,7 +50,9 @@ impl Scratch {
         for (name, _) in std::env::vars_os() {
             let text = name.to_string_lossy();
             let is_cargos = text.starts_with("CARGO") && text != "CARGO_HOME";
-            if is_cargos || ["RUSTFLAGS", "RUSTDOCFLAGS"].contains(&&*text) {
+            // Build scripts of the registry run again where `OUT_DIR` around cargo is another.
+            let others = ["RUSTFLAGS", "RUSTDOCFLAGS", "OUT_DIR"];
+            if is_cargos || others.contains(&&*text) {
                 command.env_remove(name);
             }
         }
