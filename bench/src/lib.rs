@@ -18,6 +18,7 @@ pub fn schema() -> &'static Schema {
     Box::leak(Box::new(Schema {
         name: "Report",
         json: SCHEMA,
+        skeleton: "",
         gate: gate.leak(),
         hash: 0,
     }))

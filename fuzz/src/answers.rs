@@ -94,6 +94,7 @@ impl Judges {
                     schema: Box::leak(Box::new(Schema {
                         name: "fuzz",
                         json,
+                        skeleton: "",
                         gate: gate.leak(),
                         hash: 0,
                     })),
