@@ -26,7 +26,7 @@ fn accepted(folder: &Path) -> io::Result<String> {
         let name = case.file_name().unwrap_or_default().to_string_lossy();
         let name = name.replace('-', "_");
         for route in rig_build::compile_dir(&case, "routes").routes {
-            let Some(module) = route.module else {
+            let Some(module) = route.expanded() else {
                 return Err(io::Error::other(format!("{} is rejected", case.display())));
             };
             modules += &format!(

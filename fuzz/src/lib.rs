@@ -145,7 +145,7 @@ impl Directory {
             );
             let types = self.out.join(format!("{}.types.rs", route.name));
             let types = fs::read_to_string(types).ok();
-            for rust in route.module.iter().chain(&types) {
+            for rust in route.module.iter().chain(&types).chain(&route.output_types) {
                 if let Err(error) = syn::parse_file(rust) {
                     panic!("{error} in\n{rust}");
                 }

@@ -40,9 +40,11 @@ pub struct CompiledRoute {
     pub name: String,
     /// What was found, errors first.
     pub findings: Vec<Finding>,
-    /// The generated module; `None` where there are errors.
+    /// The generated module, but for the output types; `None` where there are errors.
     pub module: Option<String>,
-    /// The types alone, where prompt and schema are good.
+    /// The output types, where prompt and schema are good; `None` for any JSON value.
+    pub output_types: Option<String>,
+    /// The input type and the variants of a route with errors, where prompt and schema are good.
     pub(crate) types: Option<String>,
     /// What the documentation of the route's function says.
     pub(crate) docs: String,
@@ -76,6 +78,16 @@ impl CompiledRoute {
     #[must_use]
     pub fn is_broken(&self) -> bool {
         self.module.is_none()
+    }
+
+    /// Returns all that is generated, as one text; `None` where there are errors.
+    #[must_use]
+    pub fn expanded(&self) -> Option<String> {
+        let module = self.module.as_ref()?;
+        Some(match &self.output_types {
+            Some(types) => format!("{types}\n{module}"),
+            None => module.clone(),
+        })
     }
 }
 
@@ -267,6 +279,7 @@ fn finish(
         (None, Some(source)) => (None, Some(emit::types(source))),
         _ => (None, None),
     };
+    let output_types = source.as_ref().and_then(emit::output_types);
     let docs = checked
         .as_ref()
         .map(|checked| emit::docs(checked, &format!("{shown}/{file}")))
@@ -278,6 +291,7 @@ fn finish(
         name,
         findings: rendered(sink, files),
         module,
+        output_types,
         types,
         docs,
         output,

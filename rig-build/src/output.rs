@@ -1,7 +1,7 @@
 //! What is written to the folder that `#[rig::route]` reads?
 //!
-//! `<route>.rs` and `<route>.md` of a good route; `<route>.err` of a broken one, with `<route>.types.rs` where its
-//! types are good; and an index. `rig-macros` reads the same names.
+//! `<route>.rs` and `<route>.md` of a good route; `<route>.err` of a broken one, with `<route>.types.rs` where its input
+//! type is good; `<route>.output.rs` where its output types are; and an index. `rig-macros` reads the same names.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -30,6 +30,9 @@ pub fn compile_to(dir: &Path, shown: &str, out: &Path) -> io::Result<Compilation
             wanted.insert(name);
             result
         };
+        if let Some(types) = &route.output_types {
+            write("output.rs", types)?;
+        }
         match &route.module {
             Some(module) => {
                 write("rs", module)?;

@@ -95,8 +95,8 @@ fn accepted_routes_expand_as_expected() {
         let texts = rendered(&compilation);
         expect(&case.join("stderr.txt"), &texts, &mut failures);
         for route in &compilation.routes {
-            match &route.module {
-                Some(module) => expect(&case.join("expanded.rs"), module, &mut failures),
+            match route.expanded() {
+                Some(module) => expect(&case.join("expanded.rs"), &module, &mut failures),
                 None => failures.push(format!("{}: rejected\n{texts}", name(&case))),
             }
         }

@@ -67,8 +67,8 @@ fn check(files: &[(&str, &str)], ends: Ends) {
     }
     match ends {
         Ends::Module(most) => {
-            let module = compilation.routes[0].module.as_ref();
-            let length = module.map(String::len).unwrap_or_else(|| {
+            let module = compilation.routes[0].expanded();
+            let length = module.map(|text| text.len()).unwrap_or_else(|| {
                 let shown: Vec<_> = findings.iter().take(3).map(|(_, text)| text).collect();
                 panic!("{shown:?}")
             });

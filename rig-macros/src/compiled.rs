@@ -1,7 +1,8 @@
 //! What did the build script write?
 //!
 //! `routes.index` has a line per route: its name, a tab, its output type (`-` for any JSON value). A good route
-//! has `<name>.rs` and `<name>.md`; a broken one `<name>.err`, and `<name>.types.rs` where its types are good.
+//! has `<name>.rs` and `<name>.md`; a broken one `<name>.err`, and `<name>.types.rs` where its types are good. The types of
+//! its output are in `<name>.output.rs`, where there are any.
 
 use std::path::{Path, PathBuf};
 
@@ -66,6 +67,12 @@ impl Compiled {
             .collect();
         let types = self.folder.join(format!("{route}.types.rs")).exists();
         Ok(Found::Broken { findings, types })
+    }
+
+    /// Returns the expression that names the file of a route's output types, where there is one.
+    pub(crate) fn output_types(&self, route: &str) -> Option<proc_macro2::TokenStream> {
+        let file = format!("{route}.output.rs");
+        self.folder.join(&file).exists().then(|| self.path(&file))
     }
 
     /// Returns the expression that names a file, for `include!`.

@@ -133,6 +133,10 @@ fn module(
         visibility, name, ..
     } = function;
     let path = compiled.path(file);
+    let output = compiled
+        .output_types(route)
+        .filter(|_| defines_output(function))
+        .map(|path| quote!(::core::include!(#path);));
     let docs = format!("The types and the table of the route `{route}`.");
     quote! {
         #[doc = #docs]
@@ -143,8 +147,21 @@ fn module(
         )]
         #visibility mod #name {
             use #root::__private as __rig;
+            #output
             ::core::include!(#path);
         }
+    }
+}
+
+/// Returns whether the route's own module has to define its output types: not where the signature names those of
+/// another route by a path, which share the schema.
+fn defines_output(function: &Function) -> bool {
+    match signature::output(&function.output) {
+        Type::Path(path) if path.path.segments.len() > 1 => {
+            let mut segments = path.path.segments.iter();
+            segments.any(|segment| segment.ident == function.name)
+        }
+        _ => true,
     }
 }
 
@@ -164,4 +181,27 @@ fn exports(function: &Function, typed: bool) -> TokenStream {
         return TokenStream::new();
     }
     quote!(#visibility use self::#name::{#(#names),*};)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_route_that_names_anothers_output_defines_none() {
+        let cases = [
+            ("Headline", true),
+            ("rig::Turn<Headline>", true),
+            ("headline::Headline", true),
+            ("self::headline::Headline", true),
+            ("self::Summary", false),
+            ("summarize::Summary", false),
+            ("rig::Turn<summarize::Summary>", false),
+        ];
+        for (output, defines) in cases {
+            let text = format!("async fn headline(input: HeadlineInput) -> rig::Result<{output}>;");
+            let function = syn::parse_str(&text).expect("it is a route's function");
+            assert_eq!(defines_output(&function), defines, "{output}");
+        }
+    }
 }

@@ -10,7 +10,7 @@ mod tables;
 mod types;
 mod values;
 
-pub(crate) use types::{Source, types};
+pub(crate) use types::{Source, output_types, types};
 
 use std::fmt::Write as _;
 
@@ -19,7 +19,7 @@ use rig_spec::{Usd, UsdPerMtok};
 use crate::check::Checked;
 use crate::worst::{clock, of_route};
 
-/// Returns the module of a route: its types, its variants, its table.
+/// Returns the module of a route: its input type, its variants, its table.
 pub(crate) fn module(route: &Checked, source: &Source<'_>) -> String {
     let mut out = types(source);
     route::write(&mut out, route);

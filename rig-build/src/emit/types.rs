@@ -1,4 +1,4 @@
-//! The types of a route: its input struct, its variants, and what its schema lets through.
+//! The types of a route: its input struct, its variants; and what its schema lets through.
 
 use super::{docs_comment, put};
 use crate::ast::VariableKind;
@@ -20,22 +20,30 @@ pub(crate) struct Source<'a> {
     pub(crate) variants: &'a [&'a str],
 }
 
-/// Returns the types of a route.
+/// Returns the input type of a route, and its variants.
 pub(crate) fn types(source: &Source<'_>) -> String {
     let mut out = String::new();
     input(&mut out, source);
-    if let Some((types, hash)) = source.output {
-        output(&mut out, types, hash);
-    }
     variants(&mut out, source);
     out
 }
 
-fn output(out: &mut String, types: &Types, hash: u64) {
-    for def in &types.defs {
-        out.push('\n');
-        define(out, def, types);
+/// Returns the types of what the schema lets through; `None` for any JSON value. They are apart from the others, since a
+/// route whose function names another route's output has no need of its own.
+pub(crate) fn output_types(source: &Source<'_>) -> Option<String> {
+    let (types, hash) = source.output?;
+    let mut out = String::new();
+    for (n, def) in types.defs.iter().enumerate() {
+        if n > 0 {
+            out.push('\n');
+        }
+        define(&mut out, def, types);
     }
+    output(&mut out, types, hash);
+    Some(out)
+}
+
+fn output(out: &mut String, types: &Types, hash: u64) {
     let root = &types.defs[0].name;
     put(
         out,

@@ -142,7 +142,7 @@ fn fc_06_building_twice_gives_the_same_names() {
         let modules = compilation
             .routes
             .into_iter()
-            .map(|route| route.module.unwrap());
+            .map(|route| route.expanded().unwrap());
         modules.collect::<String>()
     };
     assert_eq!(build(), build());

@@ -1,29 +1,3 @@
-/// What the prompt of `triage.ticket` needs.
-#[derive(Clone, Debug, PartialEq)]
-pub struct TriageTicketInput {
-    /// The variable `ticket`.
-    pub ticket: ::std::string::String,
-    /// The variable `history`.
-    pub history: __rig::Value,
-    /// The variable `count`.
-    pub count: i64,
-    /// The variable `ratio`.
-    pub ratio: f64,
-    /// The variable `urgent`.
-    pub urgent: bool,
-    /// The variable `note`.
-    pub note: ::core::option::Option<::std::string::String>,
-}
-
-__rig::input!(TriageTicketInput {
-    ticket: "ticket",
-    history: "history",
-    count: "count",
-    ratio: "ratio",
-    urgent: "urgent",
-    note: "note",
-});
-
 /// What the desk has to know.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ticket {
@@ -147,6 +121,32 @@ __rig::scalars!(TicketEither {
 impl __rig::Output for Ticket {
     const SCHEMA: u64 = 0x67b8_129e_ae59_436d;
 }
+
+/// What the prompt of `triage.ticket` needs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TriageTicketInput {
+    /// The variable `ticket`.
+    pub ticket: ::std::string::String,
+    /// The variable `history`.
+    pub history: __rig::Value,
+    /// The variable `count`.
+    pub count: i64,
+    /// The variable `ratio`.
+    pub ratio: f64,
+    /// The variable `urgent`.
+    pub urgent: bool,
+    /// The variable `note`.
+    pub note: ::core::option::Option<::std::string::String>,
+}
+
+__rig::input!(TriageTicketInput {
+    ticket: "ticket",
+    history: "history",
+    count: "count",
+    ratio: "ratio",
+    urgent: "urgent",
+    note: "note",
+});
 
 /// The variants that a call of `triage.ticket` can name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,9 +1,3 @@
-/// What the prompt of `draw` needs.
-#[derive(Clone, Debug, PartialEq)]
-pub struct DrawInput {}
-
-__rig::input!(DrawInput {});
-
 /// Whatever has a type of its own.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Drawing {
@@ -280,6 +274,12 @@ __rig::scalars!(ShapeGroupKind {
 impl __rig::Output for Drawing {
     const SCHEMA: u64 = 0x5dd5_3a7a_7ae5_37f8;
 }
+
+/// What the prompt of `draw` needs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DrawInput {}
+
+__rig::input!(DrawInput {});
 
 /// The variants that a call of `draw` can name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,17 +1,3 @@
-/// What the prompt of `summarize` needs.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SummarizeInput {
-    /// The variable `ticket`.
-    pub ticket: ::std::string::String,
-    /// The variable `product`.
-    pub product: ::std::string::String,
-}
-
-__rig::input!(SummarizeInput {
-    ticket: "ticket",
-    product: "product",
-});
-
 /// `Summary`, as the schema describes it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
@@ -29,6 +15,20 @@ __rig::object!(Summary {
 impl __rig::Output for Summary {
     const SCHEMA: u64 = 0x67da_c1c6_7cc3_d0a2;
 }
+
+/// What the prompt of `summarize` needs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SummarizeInput {
+    /// The variable `ticket`.
+    pub ticket: ::std::string::String,
+    /// The variable `product`.
+    pub product: ::std::string::String,
+}
+
+__rig::input!(SummarizeInput {
+    ticket: "ticket",
+    product: "product",
+});
 
 /// The variants that a call of `summarize` can name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

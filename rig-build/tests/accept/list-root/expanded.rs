@@ -1,14 +1,3 @@
-/// What the prompt of `tags` needs.
-#[derive(Clone, Debug, PartialEq)]
-pub struct TagsInput {
-    /// The variable `text`.
-    pub text: ::std::string::String,
-}
-
-__rig::input!(TagsInput {
-    text: "text",
-});
-
 /// `Tags`, as the schema describes it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tags(
@@ -32,6 +21,17 @@ __rig::object!(Tag {
 impl __rig::Output for Tags {
     const SCHEMA: u64 = 0x011f_7643_327b_5355;
 }
+
+/// What the prompt of `tags` needs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TagsInput {
+    /// The variable `text`.
+    pub text: ::std::string::String,
+}
+
+__rig::input!(TagsInput {
+    text: "text",
+});
 
 /// The variants that a call of `tags` can name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

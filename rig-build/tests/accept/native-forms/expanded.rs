@@ -1,14 +1,3 @@
-/// What the prompt of `outline` needs.
-#[derive(Clone, Debug, PartialEq)]
-pub struct OutlineInput {
-    /// The variable `text`.
-    pub text: ::std::string::String,
-}
-
-__rig::input!(OutlineInput {
-    text: "text",
-});
-
 /// `Outline`, as the schema describes it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outline(
@@ -58,6 +47,17 @@ __rig::object!(Section {
 impl __rig::Output for Outline {
     const SCHEMA: u64 = 0x9577_0142_da49_f88d;
 }
+
+/// What the prompt of `outline` needs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OutlineInput {
+    /// The variable `text`.
+    pub text: ::std::string::String,
+}
+
+__rig::input!(OutlineInput {
+    text: "text",
+});
 
 /// The variants that a call of `outline` can name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,14 +1,3 @@
-/// What the prompt of `order` needs.
-#[derive(Clone, Debug, PartialEq)]
-pub struct OrderInput {
-    /// The variable `text`.
-    pub text: ::std::string::String,
-}
-
-__rig::input!(OrderInput {
-    text: "text",
-});
-
 /// `Order`, as the schema describes it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Order {
@@ -40,6 +29,17 @@ __rig::object!(Item {
 impl __rig::Output for Order {
     const SCHEMA: u64 = 0xb97e_86ac_6c82_0b8b;
 }
+
+/// What the prompt of `order` needs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OrderInput {
+    /// The variable `text`.
+    pub text: ::std::string::String,
+}
+
+__rig::input!(OrderInput {
+    text: "text",
+});
 
 /// The variants that a call of `order` can name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

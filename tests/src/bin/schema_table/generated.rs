@@ -100,7 +100,7 @@ fn generate(case: &Case, row: &mut Row) -> Result<(String, String), String> {
         .iter()
         .filter(|finding| is_fallback(finding.code))
         .count();
-    let Some(module) = &route.module else {
+    let Some(module) = &route.expanded() else {
         let errors = route
             .findings
             .iter()
