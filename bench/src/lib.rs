@@ -1,7 +1,6 @@
 //! What is the gate timed on? A strict schema, its type, and answers that conform.
 
 use rig_spec::Schema;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// The schema.
@@ -43,60 +42,15 @@ pub fn answer(bytes: usize) -> String {
     }
 }
 
-/// What the route compiler would generate.
-#[derive(Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Report {
-    pub title: String,
-    pub priority: Priority,
-    pub score: f64,
-    pub owner: Option<String>,
-    pub count: u64,
-    pub events: Vec<Event>,
+/// What the route compiler generates.
+#[allow(dead_code)]
+pub mod generated {
+    use rig::__private as __rig;
+
+    include!(concat!(env!("OUT_DIR"), "/types.rs"));
 }
 
-#[derive(Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Priority {
-    Low,
-    Normal,
-    High,
-}
-
-#[derive(Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
-pub enum Event {
-    Note {
-        author: String,
-        text: String,
-        tags: Vec<String>,
-    },
-    Payment {
-        amount: f64,
-        currency: Currency,
-        invoice: Option<String>,
-    },
-    Visit {
-        minutes: u64,
-        place: Place,
-        rating: Option<i64>,
-    },
-}
-
-#[derive(Debug, PartialEq, Serialize, Deserialize)]
-pub enum Currency {
-    #[serde(rename = "EUR")]
-    Eur,
-    #[serde(rename = "USD")]
-    Usd,
-}
-
-#[derive(Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Place {
-    pub city: String,
-    pub zip: String,
-}
+pub use generated::Report;
 
 /// The validator that the macro of `jsonschema` generates.
 #[jsonschema::validator(path = "src/report.schema.json", validate_formats = false)]
