@@ -1,4 +1,4 @@
-//! The README's first route is one that is compiled here.
+//! The routes that README and docs show are ones that compile.
 
 use std::fs;
 use std::path::Path;
@@ -34,4 +34,34 @@ fn the_readme_shows_the_error_that_the_compiler_writes() {
     for line in compilation.routes[0].findings[0].text.lines().skip(1) {
         assert!(readme.contains(line.trim()), "{line}");
     }
+}
+
+/// The route of `docs/routes.md` has every key, and no errors.
+#[test]
+fn the_docs_show_a_route_that_compiles() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let docs = fs::read_to_string(root.join("docs/routes.md")).unwrap();
+    let route = docs.split("```yaml\n").nth(1).unwrap();
+    let route = route.split("```").next().unwrap();
+    let tool = docs.split("```json\n").nth(1).unwrap();
+    let tool = tool.split("```").next().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    fs::create_dir(folder.path().join("tools")).unwrap();
+    write("triage.yaml", route);
+    write("tools/lookup.tool.json", tool);
+    for name in ["triage.md", "triage-v2.md"] {
+        write(name, "Triage {{ticket}} of {{product}}.\n");
+    }
+    write("triage.schema.json", r#"{ "type": "object" }"#);
+    let host = "{ name: local, dialect: openai, base_url: \"http://127.0.0.1:8080/v1\" }";
+    let search = "{ url: \"https://search.example/v1\", usd_per_query: 0.005 }";
+    write(
+        "rig.yaml",
+        &format!("providers: [{host}]\nsearch: {search}\n"),
+    );
+    let compilation = rig_build::compile_dir(folder.path(), "routes");
+    assert_eq!(compilation.directory, []);
+    let route = &compilation.routes[0];
+    assert!(!route.is_broken(), "{:?}", route.findings);
 }
