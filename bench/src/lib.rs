@@ -1,7 +1,7 @@
 //! What is the gate timed on? A strict schema, its type, and answers that conform.
 
 use rig_spec::Schema;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// The schema.
 pub const SCHEMA: &str = include_str!("report.schema.json");
@@ -23,19 +23,29 @@ pub fn schema() -> &'static Schema {
     }))
 }
 
-/// Returns an answer of at least so many bytes.
+/// Returns an answer of at least so many bytes, its properties in the schema's order: so models write them.
 #[must_use]
 pub fn answer(bytes: usize) -> String {
-    let mut events = Vec::new();
+    let mut events: Vec<String> = Vec::new();
     loop {
         let n = events.len();
         events.push(match n % 3 {
-            0 => json!({"kind": "note", "author": format!("person {n}"), "text": "The printer in room 12 does not answer.", "tags": ["printer", "urgent"]}),
-            1 => json!({"kind": "payment", "amount": 12.5 + n as f64, "currency": "EUR", "invoice": null}),
-            _ => json!({"kind": "visit", "minutes": n % 200, "place": {"city": "Graz", "zip": "8010"}, "rating": 4}),
+            0 => format!(
+                r#"{{"kind":"note","author":"person {n}","text":"The printer in room 12 does not answer.","tags":["printer","urgent"]}}"#
+            ),
+            1 => format!(
+                r#"{{"kind":"payment","amount":{}.5,"currency":"EUR","invoice":null}}"#,
+                12 + n
+            ),
+            _ => format!(
+                r#"{{"kind":"visit","minutes":{},"place":{{"city":"Graz","zip":"8010"}},"rating":4}}"#,
+                n % 200
+            ),
         });
-        let report = json!({"title": "Weekly report", "priority": "high", "score": 0.75, "owner": null, "count": n, "events": events});
-        let text = report.to_string();
+        let text = format!(
+            r#"{{"title":"Weekly report","priority":"high","score":0.75,"owner":null,"count":{n},"events":[{}]}}"#,
+            events.join(",")
+        );
         if text.len() >= bytes {
             return text;
         }
