@@ -5,12 +5,13 @@
 
 use std::rc::Rc;
 
-use rig_spec::{Cache, FailureClass, NativeSchema, Provider};
+use rig_spec::{Cache, Capability, FailureClass, NativeSchema, Provider};
 
 use crate::ast::{Backoff, Json, Limits, Policy, Routing, Variable};
 use crate::facts::Facts;
 use crate::project::{Host, Project};
 use crate::schema::Schema;
+use crate::schema::lower::Forms;
 use crate::source::{Span, Spanned};
 use crate::template::Template;
 use crate::tool::Tool;
@@ -21,6 +22,8 @@ pub(crate) struct Route {
     pub(crate) name: Option<Spanned<String>>,
     pub(crate) version: Option<Spanned<u64>>,
     pub(crate) schema: Answer,
+    /// The schema in the dialects of the candidates that could enforce it.
+    pub(crate) forms: Rc<Forms>,
     pub(crate) candidates: Option<Spanned<Vec<Candidate>>>,
     pub(crate) prompt: Option<Prompt>,
     pub(crate) policy: Policy,
@@ -132,6 +135,15 @@ impl ProviderRef {
 }
 
 impl Candidate {
+    /// Returns the dialect in which the candidate could enforce a schema; `None` where it enforces none.
+    pub(crate) fn native_dialect(&self) -> Option<NativeSchema> {
+        let provider = self.provider.as_ref()?;
+        let flags = self.facts.capabilities;
+        flags
+            .has(Capability::StructuredNative)
+            .then(|| provider.native_schema())
+    }
+
     /// Returns `provider/model`, where both are known.
     pub(crate) fn key(&self) -> Option<String> {
         Some(format!(

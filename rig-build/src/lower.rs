@@ -17,7 +17,7 @@ use crate::ir::{
     Variant,
 };
 use crate::project::Project;
-use crate::schema;
+use crate::schema::{self, lower::Forms};
 use crate::source::Spanned;
 use crate::template::{self, Segment, Template};
 use crate::tool;
@@ -62,11 +62,20 @@ pub(crate) fn lower(
         .into_iter()
         .filter_map(|(class, backoff)| Some((class_of(&class, sink)?, backoff)))
         .collect();
+    let candidates = route.candidates.map(|list| candidates(list, known, sink));
+    let forms = match &schema {
+        Answer::Schema(schema) => {
+            let all = candidates.iter().flat_map(|list| &list.value);
+            Forms::of(all.filter_map(Candidate::native_dialect), &schema.root)
+        }
+        Answer::Any | Answer::Broken => Forms::default(),
+    };
     Route {
         name: route.name,
         version: route.version,
         schema,
-        candidates: route.candidates.map(|list| candidates(list, known, sink)),
+        forms: Rc::new(forms),
+        candidates,
         prompt,
         policy,
         retries,

@@ -38,7 +38,7 @@ pub(crate) struct Checked {
     pub(crate) version: u64,
     pub(crate) schema: Option<Schema>,
     /// The schema in the dialects of the candidates that could enforce it.
-    pub(crate) forms: Forms,
+    pub(crate) forms: Rc<Forms>,
     /// How the route asks for JSON.
     pub(crate) json: Json,
     pub(crate) plan: Plan,
@@ -146,7 +146,7 @@ pub(super) fn plan(route: &Route) -> Option<Checked> {
         .as_ref()
         .map_or(Json::Native, |json| json.value);
     let declared = &route.candidates.as_ref()?.value;
-    let planner = Planner::new(declared, route, schema.as_ref());
+    let planner = Planner::new(declared, route);
     let all: Vec<_> = declared.iter().collect();
     let default = planner.plan(&all, json, template.clone(), route.repair.as_ref())?;
     let variants = route.variants.iter().map(|variant| {
@@ -220,7 +220,7 @@ pub(super) fn plan(route: &Route) -> Option<Checked> {
         tools: route.tools.clone(),
         project: route.project.clone(),
         schema,
-        forms: planner.forms,
+        forms: route.forms.clone(),
         json,
     })
 }
@@ -228,25 +228,17 @@ pub(super) fn plan(route: &Route) -> Option<Checked> {
 struct Planner<'a> {
     declared: HashMap<String, &'a Candidate>,
     route: &'a Route,
-    /// The schema in the dialects of the candidates. What has no form in one is told in the prompt, so every
-    /// candidate is asked in some way: a ladder that nobody can enforce and nobody be coached on is not sayable.
-    forms: Forms,
 }
 
 impl<'a> Planner<'a> {
-    fn new(candidates: &'a [Candidate], route: &'a Route, schema: Option<&Schema>) -> Self {
+    fn new(candidates: &'a [Candidate], route: &'a Route) -> Self {
         let mut declared = HashMap::new();
         for candidate in candidates {
             if let Some(key) = candidate.key() {
                 declared.entry(key).or_insert(candidate);
             }
         }
-        let forms = schema.map(|schema| Forms::of(native_dialects(candidates), &schema.root));
-        Self {
-            declared,
-            route,
-            forms: forms.unwrap_or_default(),
-        }
+        Self { declared, route }
     }
 
     fn plan(
@@ -276,9 +268,11 @@ impl<'a> Planner<'a> {
     fn candidate(&self, candidate: &Candidate, json: Json) -> Option<PlannedCandidate> {
         let provider = candidate.provider.clone()?;
         let flags = candidate.facts.capabilities;
+        // What has no form in a dialect is told in the prompt, so every candidate is asked in some way: a ladder that
+        // nobody can enforce and nobody be coached on is not sayable.
         let native = json == Json::Native
             && flags.has(Capability::StructuredNative)
-            && matches!(self.forms.get(provider.native_schema()), Some(Ok(_)));
+            && matches!(self.route.forms.get(provider.native_schema()), Some(Ok(_)));
         let enforcement = match native {
             true => Enforcement::Native(provider.native_schema()),
             false if flags.has(Capability::JsonMode) => Enforcement::JsonMode,
@@ -307,15 +301,6 @@ impl<'a> Planner<'a> {
         };
         Some(PlannedRepair { max_repairs, model })
     }
-}
-
-/// Returns the dialects of the candidates that enforce schemas themselves.
-pub(super) fn native_dialects(candidates: &[Candidate]) -> impl Iterator<Item = NativeSchema> {
-    let native = candidates.iter().filter(|candidate| {
-        let flags = candidate.facts.capabilities;
-        flags.has(Capability::StructuredNative)
-    });
-    native.filter_map(|candidate| Some(candidate.provider.as_ref()?.native_schema()))
 }
 
 /// Returns a variant's prompt: replaced or added to, then with its scaffold around it.

@@ -4,13 +4,14 @@
 
 use std::collections::HashMap;
 
+use rig_spec::coaching;
+
 use crate::diagnostic::{Diagnostic, Sink};
 use crate::ir::{Answer, Candidate, Route};
 use crate::schema::answer_size::{AnswerSize, answer_size};
 use crate::source::Spanned;
 use crate::template::{Segment, Template};
 use crate::tokens::{TokenizerFamily, at_least, at_most, at_most_of_chars, framing};
-use rig_spec::coaching;
 
 pub(super) fn check(route: &Route, sink: &mut Sink) {
     let size = match &route.schema {
@@ -143,34 +144,22 @@ fn context(
     // A limit beyond what the model writes has a finding of its own.
     let most = candidate.facts.max_output.unwrap_or(u64::MAX);
     let output = limit.map_or(0, |limit| limit.value.min(most));
-    // The schema goes along, in the provider's own form or in the prompt with what is said about it.
-    let schema = match &route.schema {
-        Answer::Schema(schema) => {
-            at_most(&coaching(Some((&schema.json, &schema.skeleton))), family)
-        }
-        Answer::Any | Answer::Broken => 0,
-    };
-    let tools = route.tools.iter().map(|tool| {
-        let texts = [&tool.name.value, &tool.description, &tool.parameters.json];
-        texts.map(|text| at_most(text, family)).iter().sum::<u64>() + framing(1)
-    });
-    let tools: u64 = tools.sum();
+    let beside = beside_the_prompt(route, family);
     for template in route.templates() {
         let certain =
             at_least(text(template, false).len() as u64, 0, family).saturating_add(output);
         let text = text(template, true);
+        let filled = variables(route, template, family);
         let possible = at_most(&text, family)
-            .saturating_add(variables(route, template, family))
-            .saturating_add(schema)
-            .saturating_add(tools)
-            .saturating_add(framing(2))
+            .saturating_add(filled)
+            .saturating_add(beside)
             .saturating_add(output);
         let (mut report, words) = match (certain > window, possible > window) {
             (true, _) => (finding(""), "does not fit"),
             (false, true) => (Diagnostic::warning("does-not-fit", ""), "may not fit"),
             (false, false) => continue,
         };
-        let bounded = certain <= window && variables(route, template, family) > 0;
+        let bounded = certain <= window && filled > 0;
         let filled = match bounded {
             true => "with variables as long as they may be, at four tokens a character",
             false => "even with empty variables",
@@ -189,6 +178,28 @@ fn context(
         sink.push(report.at(candidate.span).help(help));
         return;
     }
+}
+
+/// Returns a number of tokens that what goes along with a prompt does not exceed: the schema, in the longest of the
+/// forms in which a candidate may be told of it, and the tools.
+pub(super) fn beside_the_prompt(route: &Route, family: TokenizerFamily) -> u64 {
+    let schema = match &route.schema {
+        Answer::Schema(schema) => {
+            let forms = route.forms.iter();
+            let lowered = forms.filter_map(|(_, form)| form.json.as_deref());
+            let sent = lowered.map(|json| at_most(json, family)).max();
+            let told = coaching(Some((&schema.json, &schema.skeleton)));
+            at_most(&told, family).max(sent.unwrap_or_default())
+        }
+        Answer::Any | Answer::Broken => 0,
+    };
+    let tools = route.tools.iter().map(|tool| {
+        let texts = [&tool.name.value, &tool.description, &tool.parameters.json];
+        texts.map(|text| at_most(text, family)).iter().sum::<u64>() + framing(1)
+    });
+    schema
+        .saturating_add(tools.sum())
+        .saturating_add(framing(2))
 }
 
 /// Returns the most tokens that the variables of a template can take, as far as they declare how long they are.

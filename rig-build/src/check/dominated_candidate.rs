@@ -38,8 +38,10 @@ pub(super) fn check(route: &Route, sink: &mut Sink) {
 const MOST_COMPARED: usize = 100;
 
 fn same_provider(a: &Candidate, b: &Candidate) -> bool {
-    let name = |candidate: &Candidate| candidate.provider.as_ref().map(|p| p.name().to_owned());
-    a.provider.is_some() && name(a) == name(b)
+    match (&a.provider, &b.provider) {
+        (Some(a), Some(b)) => a.name() == b.name(),
+        _ => false,
+    }
 }
 
 /// Returns what `candidate` lacks, where it has nothing that `better` has not.

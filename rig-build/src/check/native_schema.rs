@@ -7,18 +7,13 @@
 
 use crate::ast::Json;
 use crate::diagnostic::{Diagnostic, Sink};
-use crate::ir::{Answer, Candidate, Route};
-use crate::schema::lower::{Forms, Note, Obstacle};
-
-use super::checked::native_dialects;
+use crate::ir::{Candidate, Route};
+use crate::schema::lower::{Note, Obstacle};
 
 /// The most places that a warning points at.
 const MOST_PLACES: usize = 4;
 
 pub(super) fn check(route: &Route, sink: &mut Sink) {
-    let Answer::Schema(schema) = &route.schema else {
-        return;
-    };
     let json = route.policy.json.as_ref();
     if json.is_some_and(|json| json.value == Json::JsonMode) {
         return;
@@ -26,20 +21,14 @@ pub(super) fn check(route: &Route, sink: &mut Sink) {
     let Some(candidates) = route.candidates.as_ref().map(|list| &list.value) else {
         return;
     };
-    let forms = Forms::of(native_dialects(candidates), &schema.root);
     // What there is to say, and whom it is about: the first candidate of each provider.
     let mut said: Vec<(Loss<'_>, Vec<(&str, &Candidate)>)> = Vec::new();
     for candidate in candidates {
-        let Some(provider) = candidate.provider.as_ref() else {
+        let (Some(provider), Some(dialect)) = (&candidate.provider, candidate.native_dialect())
+        else {
             continue;
         };
-        if native_dialects(std::slice::from_ref(candidate))
-            .next()
-            .is_none()
-        {
-            continue;
-        }
-        let loss = match forms.get(provider.native_schema()) {
+        let loss = match route.forms.get(dialect) {
             Some(Err(obstacle)) => Loss::All(obstacle),
             Some(Ok(lowered)) => {
                 let untold: Vec<_> = lowered.receipt.iter().filter(|note| note.untold).collect();

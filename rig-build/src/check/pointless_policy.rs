@@ -2,12 +2,13 @@
 
 use rig_spec::{Cache, FailureClass, Policy};
 
+use super::does_not_fit::beside_the_prompt;
 use super::range::MOST_RETRIES;
 use crate::diagnostic::{Diagnostic, Sink};
-use crate::ir::{Answer, ProviderRef, Route};
+use crate::ir::{ProviderRef, Route};
 use crate::source::Spanned;
 use crate::template::{Segment, Template};
-use crate::tokens::{TokenizerFamily, at_most, framing};
+use crate::tokens::{TokenizerFamily, at_most};
 use crate::worst::{clock, waits_ms};
 
 pub(super) fn check(route: &Route, sink: &mut Sink) {
@@ -112,19 +113,18 @@ fn cache_without_prefix(route: &Route, sink: &mut Sink) {
     let Some(smallest) = smallest.into_iter().min() else {
         return;
     };
+    // Calls without variables share everything, whatever that is.
+    if route
+        .templates()
+        .all(|template| template.variables().is_empty())
+    {
+        return;
+    }
     let family = TokenizerFamily::Unknown;
-    let schema = match &route.schema {
-        Answer::Schema(schema) => at_most(&schema.json, family),
-        Answer::Any | Answer::Broken => 0,
-    };
-    let tools = route
-        .tools
-        .iter()
-        .map(|tool| at_most(&tool.parameters.json, family) + at_most(&tool.description, family));
     let prompts = route
         .templates()
         .map(|template| at_most(&shared(template), family));
-    let most = schema + tools.sum::<u64>() + prompts.sum::<u64>() + framing(1);
+    let most = beside_the_prompt(route, family).saturating_add(prompts.sum());
     if most >= smallest {
         return;
     }
