@@ -74,20 +74,20 @@ pub(crate) fn gate(
     {
         return Ok(held);
     }
-    let json = answer::read(text).map_err(|fault| unreadable(text, &fault))?;
-    let mut value = Reader::new(json)
-        .value(ready.is_some())
-        .map_err(|fault| unreadable(text, &Unreadable::NoJson(fault.describe(json))))?;
-    let mut json = Cow::Borrowed(json);
-    if let Some(lowered) = lowered {
-        value = undo(lowered, value);
-        json = value.to_string().into();
-    }
-    if json.len() != text.trim_ascii().len()
-        && let Ok(held) = hold(ready, root, &json)
-    {
+    let value_of = |json: &str| {
+        let value = Reader::new(json).value(ready.is_some());
+        value.map_err(|fault| unreadable(text, &Unreadable::NoJson(fault.describe(json))))
+    };
+    let found = answer::read(text).map_err(|fault| unreadable(text, &fault))?;
+    let json = match lowered {
+        Some(lowered) => Cow::Owned(undo(lowered, value_of(found)?).to_string()),
+        None => Cow::Borrowed(found),
+    };
+    let is_other = lowered.is_some() || found.len() < text.trim_ascii().len();
+    if is_other && let Ok(held) = hold(ready, root, &json) {
         return Ok(held);
     }
+    let value = value_of(&json)?;
     if let (Some(schema), Some(ready)) = (schema, ready) {
         let problems = judge::problems(ready, &value, MOST_ERRORS + 1);
         if !problems.is_empty() {

@@ -78,7 +78,7 @@ fn arguments(parameters: &'static Schema, name: &str, text: &str) -> Result<Valu
     };
     let any = conform::hold::<Value>;
     match conform::gate(Some(parameters), Enforcement::Coached, any, text) {
-        Ok(held) => Ok(held.into().unwrap_or_default()),
+        Ok(held) => Ok(held.into().expect("it was read into any JSON value")),
         Err(Rejected::Answer(answer)) => Err(Unusable::Answer(format!(
             "in a call of the tool `{name}`, {}",
             answer.message
