@@ -60,9 +60,16 @@ fn rebuild() -> Scratch {
     )
 }
 
+/// A crate that is built in one profile.
+struct Project {
+    scratch: Scratch,
+    /// `--profile`'s name: incremental in `dev`, and not in `release`.
+    profile: &'static str,
+}
+
 /// Builds and runs; `edited` says whether there has to be something to build.
-fn printed(scratch: &Scratch, edited: bool) -> Printed {
-    let ran = scratch.cargo(&["run"]).good();
+fn printed(project: &Project, edited: bool) -> Printed {
+    let ran = project.cargo("run").good();
     if edited {
         assert!(ran.compiled("rebuild"), "{}", ran.stderr);
         let compiled = ran.stderr.matches("Compiling").count();
@@ -84,15 +91,30 @@ fn printed(scratch: &Scratch, edited: bool) -> Printed {
     }
 }
 
-fn build(scratch: &Scratch) -> Built {
-    scratch.cargo(&["build"])
+fn build(project: &Project) -> Built {
+    project.cargo("build")
+}
+
+impl Project {
+    fn cargo(&self, command: &str) -> Built {
+        self.scratch.cargo(&[command, "--profile", self.profile])
+    }
 }
 
 /// FC-55, C12.
 #[test]
 fn an_edit_of_any_file_of_a_route_rebuilds_its_crate_and_nothing_else_does() {
-    let scratch = rebuild();
-    let first = printed(&scratch, false);
+    for profile in ["dev", "release"] {
+        edit(&Project {
+            scratch: rebuild(),
+            profile,
+        });
+    }
+}
+
+fn edit(project: &Project) {
+    let scratch = &project.scratch;
+    let first = printed(project, false);
     assert_eq!((&*first.version, &*first.answer), ("1", "forty-two"));
     assert!(
         first.system.starts_with("Answer in JSON. Question: x\n"),
@@ -103,7 +125,7 @@ fn an_edit_of_any_file_of_a_route_rebuilds_its_crate_and_nothing_else_does() {
     // Step 2: the prompt alone.
     scratch.write("routes/prompt.md", &format!("ADDED. {PROMPT}"));
     assert!(
-        printed(&scratch, true)
+        printed(project, true)
             .system
             .starts_with("ADDED. Answer in JSON.")
     );
@@ -111,15 +133,15 @@ fn an_edit_of_any_file_of_a_route_rebuilds_its_crate_and_nothing_else_does() {
     // Step 3: the schema alone; the program's `answer` is gone.
     scratch.write("routes/schema.json", &SCHEMA.replace("answer", "reply"));
     let no_field = ["no field `answer` on type `FcBase`", "src/main.rs:30:31"];
-    build(&scratch).bad(&no_field);
+    build(project).bad(&no_field);
 
     // Step 4: the schema is back, then the route alone.
     scratch.write("routes/schema.json", SCHEMA);
     let version = |number| route("fc.base").replace("version: 1", number);
     scratch.write("routes/route.yaml", &version("version: 2"));
-    assert_eq!(printed(&scratch, true).version, "2");
+    assert_eq!(printed(project, true).version, "2");
     scratch.write("routes/route.yaml", &version("version: 3"));
-    assert_eq!(printed(&scratch, true).version, "3");
+    assert_eq!(printed(project, true).version, "3");
 
     // Step 5: a file that the route reaches only through its schema.
     let text = r#"{ "type": "string" }"#;
@@ -128,24 +150,24 @@ fn an_edit_of_any_file_of_a_route_rebuilds_its_crate_and_nothing_else_does() {
         &SCHEMA.replace(text, r#"{ "$ref": "./defs.json" }"#),
     );
     scratch.write("routes/defs.json", text);
-    assert!(!printed(&scratch, true).system.contains("REVISED"));
+    assert!(!printed(project, true).system.contains("REVISED"));
     let revised = r#"{ "type": "string", "description": "REVISED" }"#;
     scratch.write("routes/defs.json", revised);
-    assert!(printed(&scratch, true).system.contains("REVISED"));
+    assert!(printed(project, true).system.contains("REVISED"));
 
     // Step 6: no edits, and one that is no route's.
-    build(&scratch).fresh();
-    build(&scratch).fresh();
+    build(project).fresh();
+    build(project).fresh();
     scratch.write("notes.md", "Nothing.\n");
-    build(&scratch).fresh();
+    build(project).fresh();
 
     // The same outside the routes directory.
     let outside = r#"{ "$ref": "../schemas/defs.json" }"#;
     scratch.write("routes/schema.json", &SCHEMA.replace(text, outside));
     scratch.write("schemas/defs.json", text);
-    assert!(!printed(&scratch, true).system.contains("REVISED"));
+    assert!(!printed(project, true).system.contains("REVISED"));
     scratch.write("schemas/defs.json", revised);
-    assert!(printed(&scratch, true).system.contains("REVISED"));
+    assert!(printed(project, true).system.contains("REVISED"));
 
     // The schema goes: an error that names it, each time, until it is back.
     scratch.remove("routes/schema.json");
@@ -154,8 +176,8 @@ fn an_edit_of_any_file_of_a_route_rebuilds_its_crate_and_nothing_else_does() {
         "--> routes/route.yaml:3:9",
         "src/main.rs:8:14",
     ];
-    build(&scratch).bad(&gone);
-    build(&scratch).bad(&gone);
+    build(project).bad(&gone);
+    build(project).bad(&gone);
     scratch.write("routes/schema.json", SCHEMA);
-    assert_eq!(printed(&scratch, true).answer, "forty-two");
+    assert_eq!(printed(project, true).answer, "forty-two");
 }
