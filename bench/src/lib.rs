@@ -66,9 +66,69 @@ pub use generated::Report;
 #[jsonschema::validator(path = "src/report.schema.json", validate_formats = false)]
 pub struct Generated;
 
+/// The same types, as one writes them for serde.
+pub mod peer {
+    use serde::{Deserialize, Serialize};
+
+    /// The whole answer.
+    #[derive(Debug, Deserialize, Serialize)]
+    #[serde(deny_unknown_fields)]
+    pub struct Report {
+        title: String,
+        priority: Priority,
+        score: f64,
+        owner: Option<String>,
+        count: i64,
+        events: Vec<Event>,
+    }
+
+    #[derive(Debug, Deserialize, Serialize)]
+    #[serde(rename_all = "lowercase")]
+    enum Priority {
+        Low,
+        Normal,
+        High,
+    }
+
+    #[derive(Debug, Deserialize, Serialize)]
+    #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
+    enum Event {
+        Note {
+            author: String,
+            text: String,
+            tags: Vec<String>,
+        },
+        Payment {
+            amount: f64,
+            currency: Currency,
+            invoice: Option<String>,
+        },
+        Visit {
+            minutes: i64,
+            place: Place,
+            rating: Option<i64>,
+        },
+    }
+
+    #[derive(Debug, Deserialize, Serialize)]
+    enum Currency {
+        #[serde(rename = "EUR")]
+        Eur,
+        #[serde(rename = "USD")]
+        Usd,
+    }
+
+    #[derive(Debug, Deserialize, Serialize)]
+    #[serde(deny_unknown_fields)]
+    struct Place {
+        city: String,
+        zip: String,
+    }
+}
+
 /// Bytes → value → validator → type, with the validator given.
 #[must_use]
-pub fn by_value(text: &str, is_valid: impl FnOnce(&Value) -> bool) -> Option<Report> {
+pub fn by_value(text: &str, is_valid: impl FnOnce(&Value) -> bool) -> Option<peer::Report> {
     let value: Value = serde_json::from_str(text).ok()?;
     if !is_valid(&value) {
         return None;

@@ -7,10 +7,9 @@ use std::time::Duration;
 
 use rig_spec::{FailureClass, Route, UsdPerMtok, Variant};
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::conform;
+use crate::conform::{self, ReadJson};
 use crate::error::{ConfigError, Error, Failure, Result};
 use crate::ladder::{self, Job, Served};
 use crate::resolve::{Narrowing, resolve};
@@ -27,7 +26,7 @@ use crate::turn::Turn;
     label = "not generated from a route's schema",
     note = "the output of a route is the type generated from its schema, or `serde_json::Value` for `schema: null`"
 )]
-pub trait Output: DeserializeOwned + Send + 'static {
+pub trait Output: ReadJson + Send + 'static {
     /// The hash of the schema that the type was generated from; 0 for any JSON value.
     const SCHEMA: u64;
 }

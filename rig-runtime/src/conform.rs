@@ -13,15 +13,15 @@ mod rules;
 
 use std::any::Any;
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::fmt::{self, Write as _};
 use std::sync::{PoisonError, RwLock};
 
-use rig_spec::{Enforcement, NodeId, Schema};
-use serde::de::DeserializeOwned;
+use rig_spec::{Enforcement, Schema};
 use serde_json::Value;
 
 use self::problem::Problem;
+pub(crate) use self::read::read;
+pub use self::read::{Entry, Fields, List, Object, Place, ReadJson, Union, read_union};
 pub(crate) use self::ready::Ready;
 use crate::answer::{self, Unreadable};
 use crate::json::{Fault, Reader};
@@ -30,8 +30,9 @@ use crate::undo::undo;
 /// A conformant answer, in the output type of the call.
 pub(crate) struct Held(Box<dyn Any + Send>);
 
-/// Reads an answer into the output type of the call, which is the only thing about it that the ladder knows.
-pub(crate) type Hold = fn(Option<&Ready>, Option<NodeId>, &str) -> Result<Held, Fault>;
+/// Reads an answer into the output type of the call, which is the only thing about it that the ladder knows, and judges
+/// it unless it was judged before.
+pub(crate) type Hold = fn(Option<&Ready>, bool, &str) -> Result<Held, Fault>;
 
 /// An answer that the gate did not let through.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,14 +64,13 @@ pub(crate) fn gate(
     text: &str,
 ) -> Result<Held, Rejected> {
     let ready = schema.map(ready).transpose().map_err(Rejected::Schema)?;
-    let root = ready.map(|_| 0);
     let lowered = match asked {
         Enforcement::Native(lowered) if lowered.changes_answers() => Some(lowered),
         Enforcement::Native(_) | Enforcement::JsonMode | Enforcement::Coached => None,
     };
     // Nearly every answer is the JSON value and nothing else: it is read once.
     if lowered.is_none()
-        && let Ok(held) = hold(ready, root, text)
+        && let Ok(held) = hold(ready, false, text)
     {
         return Ok(held);
     }
@@ -84,7 +84,7 @@ pub(crate) fn gate(
         None => Cow::Borrowed(found),
     };
     let is_other = lowered.is_some() || found.len() < text.trim_ascii().len();
-    if is_other && let Ok(held) = hold(ready, root, &json) {
+    if is_other && let Ok(held) = hold(ready, false, &json) {
         return Ok(held);
     }
     let value = value_of(&json)?;
@@ -96,16 +96,16 @@ pub(crate) fn gate(
     }
     // What conforms was refused because its type cannot hold it. Should the two ways to judge ever disagree, the
     // one that looks at the whole value is right.
-    hold(ready, None, &json).map_err(|_| cannot_hold(text, &value))
+    hold(ready, true, &json).map_err(|_| cannot_hold(text, &value))
 }
 
 /// Reads an answer into a type.
-pub(crate) fn hold<T: DeserializeOwned + Send + 'static>(
+pub(crate) fn hold<T: ReadJson + Send + 'static>(
     ready: Option<&Ready>,
-    root: Option<NodeId>,
+    is_judged: bool,
     text: &str,
 ) -> Result<Held, Fault> {
-    read::read::<T>(ready, root, text).map(|output| Held(Box::new(output)))
+    read::<T>(ready, is_judged, text).map(|output| Held(Box::new(output)))
 }
 
 impl Held {
@@ -125,8 +125,8 @@ impl fmt::Debug for Held {
 /// Reads a JSON value into a type and judges it on the way, as the gate does with an answer; `None` if it is refused.
 #[doc(hidden)]
 #[must_use]
-pub fn read_checked<T: DeserializeOwned>(schema: &'static Schema, json: &str) -> Option<T> {
-    read::read(Some(ready(schema).ok()?), Some(0), json).ok()
+pub fn read_checked<T: ReadJson>(schema: &'static Schema, json: &str) -> Option<T> {
+    read(Some(ready(schema).ok()?), false, json).ok()
 }
 
 /// Judges a JSON value as a whole, as the gate does with an answer that was refused; returns what is wrong with it,
@@ -245,24 +245,31 @@ fn shortened(text: &str, longest: usize) -> String {
     }
 }
 
-/// The schemas that were used so far, by the address and length of their text. They live as long as it does: as
+/// The schemas that were used so far, in the order of where their text lies in memory. They live as long as it does: as
 /// long as the process.
-static READY: RwLock<Option<Schemas>> = RwLock::new(None);
+static READY: RwLock<Vec<(Address, &'static Ready)>> = RwLock::new(Vec::new());
 
-type Schemas = HashMap<(usize, usize), &'static Ready>;
+/// Where a text begins, and its length.
+type Address = (usize, usize);
 
 fn ready(schema: &'static Schema) -> Result<&'static Ready, String> {
-    let key = (schema.gate.as_ptr() as usize, schema.gate.len());
+    let address = (schema.gate.as_ptr() as usize, schema.gate.len());
+    let find = |all: &[(Address, &'static Ready)]| all.binary_search_by_key(&address, |at| at.0);
     let known = READY.read().unwrap_or_else(PoisonError::into_inner);
-    let found = known.as_ref().and_then(|all| all.get(&key).copied());
-    drop(known);
-    if let Some(ready) = found {
-        return Ok(ready);
+    if let Ok(at) = find(&known) {
+        return Ok(known[at].1);
     }
+    drop(known);
     let fresh = Ready::new(schema.gate)?;
     let mut all = READY.write().unwrap_or_else(PoisonError::into_inner);
-    let all = all.get_or_insert_default();
-    Ok(*all.entry(key).or_insert_with(|| Box::leak(Box::new(fresh))))
+    let at = match find(&all) {
+        Ok(at) => at,
+        Err(at) => {
+            all.insert(at, (address, Box::leak(Box::new(fresh))));
+            at
+        }
+    };
+    Ok(all[at].1)
 }
 
 #[cfg(test)]

@@ -1,11 +1,8 @@
 //! What does generated code lean on, beyond data and one call?
 //!
 //! How its types are read and written: objects, lists whose first items have types of their own, enums of scalars, and
-//! choices between types. serde's derives would say it too, mostly, but at length: they buffer an object that has
-//! fields and a map, and every choice, take a list for a struct, and take long to expand.
-//!
-//! **Invariant:** whatever is read is held in full. Nothing is skipped, so that what was read is written again as the
-//! same JSON value, and the first branch of a choice that can be read is one that holds all of it.
+//! choices between types. serde's derives would write them too, but take long to expand. They would not read them as an
+//! answer is to be read: they take a list for a struct, know nothing of the rules, and buffer every choice.
 
 mod items;
 mod object;
@@ -13,13 +10,23 @@ mod scalar;
 mod union;
 
 use rig_spec::{Enforcement, Route};
+use serde::de::{Deserialize, Deserializer, Error};
+use serde_json::Value;
 
 use crate::call::{Answer, Output};
-use crate::conform::{Rejected, gate, hold};
+use crate::conform::{ReadJson, Rejected, gate, hold, read};
 
-pub use object::{Key, put};
-pub use scalar::{Scalar, ScalarEnum, deserialize_scalar, serialize_scalar};
-pub use union::{Union, deserialize_union};
+pub use scalar::{Scalar, ScalarEnum, read_scalar, serialize_scalar};
+
+/// Reads a type with serde: what it reads as any JSON value is read once more as an answer is, though not judged.
+///
+/// # Errors
+///
+/// When the type cannot hold the value.
+pub fn deserialize<'de, T: ReadJson, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+    let value = Value::deserialize(deserializer)?;
+    read(None, true, &value.to_string()).map_err(D::Error::custom)
+}
 
 /// Fails to compile where a type was generated from another schema than the route's, or a route with tools is bound
 /// without [`crate::Turn`], or one without tools with it.

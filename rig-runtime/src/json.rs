@@ -4,6 +4,7 @@
 //! back. No object repeats a key, nesting ends, and numbers keep their digits. It reads in one pass what
 //! `serde_json` reads into a value first; the tests compare the two.
 
+mod ahead;
 mod text;
 
 use std::borrow::Cow;
@@ -17,7 +18,7 @@ pub(crate) const DEEPEST: u32 = 127;
 
 /// Why a text was not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Fault {
+pub enum Fault {
     /// It is no JSON there.
     Syntax {
         /// Why not; says nothing of the text.
@@ -29,12 +30,14 @@ pub(crate) enum Fault {
     Repeated(String),
     /// It does not conform to what it was read by.
     Refused,
-    /// The type that it was read into cannot hold it.
-    Unfit,
+    /// The type that it was read into expects this instead.
+    Unfit(&'static str),
+    /// The type that it was read into needs this property.
+    Missing(&'static str),
 }
 
 /// A place in a text.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Reader<'t> {
     text: &'t str,
     at: usize,
@@ -70,6 +73,7 @@ impl<'t> Reader<'t> {
     }
 
     /// Returns the byte that the next value begins with.
+    #[inline]
     pub(crate) fn peek(&mut self) -> Option<u8> {
         let bytes = self.text.as_bytes();
         while let Some(byte) = bytes.get(self.at) {
@@ -84,10 +88,7 @@ impl<'t> Reader<'t> {
     /// Reads what the next value begins with.
     pub(crate) fn token(&mut self) -> Result<Token<'t>, Fault> {
         match self.peek() {
-            Some(b'"') => {
-                self.at += 1;
-                self.string().map(Token::Text)
-            }
+            Some(b'"') => self.string().map(Token::Text),
             Some(b'{') => self.enter().map(|()| Token::Object),
             Some(b'[') => self.enter().map(|()| Token::List),
             Some(b'-' | b'0'..=b'9') => self.number(),
@@ -102,7 +103,10 @@ impl<'t> Reader<'t> {
     /// Returns whether a list goes on, before each of its items.
     pub(crate) fn has_item(&mut self, is_first: bool) -> Result<bool, Fault> {
         match self.peek() {
-            Some(b']') => self.leave(),
+            Some(b']') => {
+                self.leave();
+                Ok(false)
+            }
             Some(_) if is_first => Ok(true),
             Some(b',') => {
                 self.at += 1;
@@ -116,17 +120,26 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Reads the next key of an object and its colon; `None` at its end.
-    pub(crate) fn key(&mut self, is_first: bool) -> Result<Option<Cow<'t, str>>, Fault> {
+    /// Steps over the end of an object, if it is there.
+    #[inline]
+    pub(crate) fn is_end_of_object(&mut self) -> bool {
+        let is_end = self.peek() == Some(b'}');
+        if is_end {
+            self.leave();
+        }
+        is_end
+    }
+
+    /// Reads the next key of an object and its colon.
+    pub(crate) fn key(&mut self, is_first: bool) -> Result<Cow<'t, str>, Fault> {
         match self.peek() {
-            Some(b'}') => return self.leave().map(|_| None),
             Some(b',') if !is_first => self.at += 1,
             Some(_) if is_first => {}
             Some(_) => return Err(self.fault("expected `,` or `}`")),
             None => return Err(self.fault("EOF while parsing an object")),
         }
         match self.peek() {
-            Some(b'"') => self.at += 1,
+            Some(b'"') => {}
             Some(b'}') => return Err(self.fault("trailing comma")),
             Some(_) => return Err(self.fault("key must be a string")),
             None => return Err(self.fault("EOF while parsing an object")),
@@ -137,7 +150,35 @@ impl<'t> Reader<'t> {
             Some(_) => return Err(self.fault("expected `:`")),
             None => return Err(self.fault("EOF while parsing an object")),
         }
-        Ok(Some(key))
+        Ok(key)
+    }
+
+    /// Reads the next key of an object and its colon, if it is this one; its name is written as it is. Else it stays
+    /// where it is.
+    #[inline]
+    pub(crate) fn key_is(&mut self, name: &str, is_first: bool) -> bool {
+        let mut ahead = *self;
+        if !is_first {
+            if ahead.peek() != Some(b',') {
+                return false;
+            }
+            ahead.at += 1;
+        }
+        if ahead.peek() != Some(b'"') {
+            return false;
+        }
+        let rest = self.text.as_bytes().get(ahead.at + 1..);
+        let after = rest.and_then(|rest| rest.strip_prefix(name.as_bytes()));
+        if after.and_then(<[u8]>::first) != Some(&b'"') {
+            return false;
+        }
+        ahead.at += name.len() + 2;
+        if ahead.peek() != Some(b':') {
+            return false;
+        }
+        ahead.at += 1;
+        *self = ahead;
+        true
     }
 
     /// Reads a whole value. `1.0` becomes the integer 1 where whole numbers are to be whole.
@@ -156,7 +197,8 @@ impl<'t> Reader<'t> {
             }
             Token::Object => {
                 let mut entries = Map::new();
-                while let Some(key) = self.key(entries.is_empty())? {
+                while !self.is_end_of_object() {
+                    let key = self.key(entries.is_empty())?;
                     if entries.contains_key(key.as_ref()) {
                         return Err(Fault::Repeated(key.into_owned()));
                     }
@@ -166,47 +208,6 @@ impl<'t> Reader<'t> {
                 Value::Object(entries)
             }
         })
-    }
-
-    /// Returns a reader from here to at most so many bytes on.
-    pub(crate) fn ahead(&self, most: usize) -> Self {
-        let end = self.text.floor_char_boundary(self.at.saturating_add(most));
-        Self {
-            text: &self.text[..end],
-            ..*self
-        }
-    }
-
-    /// Steps over a value whose brackets and strings close; what is in it is not looked at.
-    pub(crate) fn skip(&mut self) -> Option<()> {
-        let bytes = self.text.as_bytes();
-        let mut open = 0_u32;
-        self.peek()?;
-        while let Some(byte) = bytes.get(self.at) {
-            match byte {
-                b'"' => {
-                    self.at += 1;
-                    self.string().ok()?;
-                    if open == 0 {
-                        return Some(());
-                    }
-                    continue;
-                }
-                b'{' | b'[' => open += 1,
-                b'}' | b']' if open == 0 => return Some(()),
-                b'}' | b']' => {
-                    open -= 1;
-                    if open == 0 {
-                        self.at += 1;
-                        return Some(());
-                    }
-                }
-                b',' if open == 0 => return Some(()),
-                _ => {}
-            }
-            self.at += 1;
-        }
-        None
     }
 
     /// Checks that nothing but blanks follows.
@@ -224,7 +225,8 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn enter(&mut self) -> Result<(), Fault> {
+    /// Steps over an opening bracket.
+    pub(crate) fn enter(&mut self) -> Result<(), Fault> {
         if self.depth == DEEPEST {
             return Err(self.fault("it nests too deeply"));
         }
@@ -234,10 +236,9 @@ impl<'t> Reader<'t> {
     }
 
     /// Steps over a closing bracket.
-    fn leave(&mut self) -> Result<bool, Fault> {
+    fn leave(&mut self) {
         self.depth -= 1;
         self.at += 1;
-        Ok(false)
     }
 
     fn word(&mut self, word: &str) -> Result<(), Fault> {
@@ -261,13 +262,15 @@ impl<'t> Reader<'t> {
             return Err(self.fault("invalid number"));
         }
         let mut is_plain = true;
+        let mut is_fraction = false;
         if bytes.get(self.at) == Some(&b'.') {
             is_plain = false;
             self.at += 1;
             self.digits()?;
+            is_fraction = bytes[self.at - 1] != b'0';
         }
         if let Some(b'e' | b'E') = bytes.get(self.at) {
-            is_plain = false;
+            (is_plain, is_fraction) = (false, false);
             self.at += 1;
             if let Some(b'+' | b'-') = bytes.get(self.at) {
                 self.at += 1;
@@ -276,13 +279,18 @@ impl<'t> Reader<'t> {
         }
         let text = &self.text[start..self.at];
         // Integers of eighteen digits fit without a look at their size.
-        if is_plain && length <= 18 {
+        let number = if is_plain && length <= 18 {
             let digits = bytes[integer..self.at].iter();
             let number = digits.fold(0_i64, |sum, digit| sum * 10 + i64::from(digit - b'0'));
             let number = if integer > start { -number } else { number };
-            return Ok(Token::Number(Number::Integer(number.into()), text));
-        }
-        match Number::parse(text) {
+            Some(Number::Integer(number.into()))
+        } else if is_fraction {
+            let float = text.parse().ok().filter(|float: &f64| float.is_finite());
+            float.map(Number::Float)
+        } else {
+            Number::parse(text)
+        };
+        match number {
             Some(number) => Ok(Token::Number(number, text)),
             None => Err(self.fault("number out of range")),
         }
@@ -298,6 +306,18 @@ impl<'t> Reader<'t> {
         }
         Ok(length)
     }
+}
+
+/// Returns whether a JSON text writes a name as it is.
+pub(crate) const fn is_plain_name(name: &str) -> bool {
+    let bytes = name.as_bytes();
+    let mut is_plain = true;
+    let mut at = 0;
+    while at < bytes.len() {
+        is_plain &= bytes[at] >= b' ' && bytes[at] != b'"' && bytes[at] != b'\\';
+        at += 1;
+    }
+    is_plain
 }
 
 /// Returns a number as JSON values have it.
@@ -337,7 +357,8 @@ impl fmt::Display for Fault {
             Self::Syntax { reason, .. } => f.write_str(reason),
             Self::Repeated(key) => write!(f, "the key {key:?} is repeated"),
             Self::Refused => f.write_str("it does not conform"),
-            Self::Unfit => f.write_str("its type cannot hold it"),
+            Self::Unfit(expected) => write!(f, "expected {expected}"),
+            Self::Missing(key) => write!(f, "the property {key:?} is missing"),
         }
     }
 }

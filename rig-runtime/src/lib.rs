@@ -44,12 +44,16 @@ pub mod transport;
 pub use call::{Answer, Call, NoVariant, Output, RouteVariant, call};
 pub use clock::Clock;
 #[doc(hidden)]
-pub use conform::{judge_whole, read_checked};
-pub use error::{ConfigError, Error, Failure, Result};
-pub use generated::{
-    Key, Scalar, ScalarEnum, Union, assert_schema, conform, deserialize_scalar, deserialize_union,
-    put, serialize_scalar,
+pub use conform::{
+    Entry, Fields, List, Object, Place, ReadJson, Union, judge_whole, read_checked, read_union,
 };
+pub use error::{ConfigError, Error, Failure, Result};
+#[doc(hidden)]
+pub use generated::{
+    Scalar, ScalarEnum, assert_schema, conform, deserialize, read_scalar, serialize_scalar,
+};
+#[doc(hidden)]
+pub use json::Fault;
 pub use rig::{AlreadyInstalled, Rig, RigBuilder, install};
 pub use run::{AttemptCounts, Citation, Run, RunMeta};
 pub use search::{Finding, Search, SearchError};

@@ -15,19 +15,18 @@ use super::ready::{Node, Ready};
 use super::rules::{self, Address, View};
 
 /// Returns whether a value conforms.
-pub(super) fn conforms(ready: &Ready, id: NodeId, value: View<'_>) -> bool {
-    let node = ready.node(id);
+pub(super) fn conforms(ready: &Ready, node: &Node, value: View<'_>) -> bool {
     // Most values are scalars without conditions.
     if value.address().is_none() && node.rules.logic.is_empty() {
         return matches!(rules::missed(node, value), Ok(None));
     }
     let mut judge = Judge::new(ready, None);
-    judge.node(id, value, &Place::Top, None) && !judge.in_doubt
+    judge.node(node.id, value, &Place::Top, None) && !judge.in_doubt
 }
 
 /// Returns what is wrong with a value: nothing if it conforms, at most `most` problems if it does not.
 pub(super) fn problems(ready: &Ready, value: &Value, most: usize) -> Vec<Problem> {
-    if conforms(ready, 0, value.into()) {
+    if conforms(ready, ready.node(0), value.into()) {
         return Vec::new();
     }
     let mut judge = Judge::new(ready, Some(most));
@@ -226,7 +225,7 @@ impl<'r> Judge<'r> {
     ) -> bool {
         let mut good = self.keys_are_there(rules, entries, place);
         let mut extra = Vec::new();
-        for (at, (key, value)) in entries.iter().enumerate() {
+        for (key, value) in entries {
             if !good && self.is_done() {
                 return false;
             }
@@ -240,7 +239,7 @@ impl<'r> Judge<'r> {
                 good = false;
             }
             let mut is_known = false;
-            let listed = node.key(key, at).and_then(|at| rules.keys[at].node);
+            let listed = node.key(key).and_then(|at| rules.keys[at].node);
             for node in listed.into_iter().chain(self.matching(node, key)) {
                 is_known = true;
                 good &= self.node(node, value.into(), &inner, None);

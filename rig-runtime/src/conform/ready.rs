@@ -4,9 +4,12 @@
 //! or only once all of it is there.
 
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
 use rig_spec::{Kinds, Literal, Logic, Node as Rules, NodeId, Pattern, read_gate};
 use serde_json::Value;
+
+use super::read::Fields;
 
 /// A schema that answers can be judged by.
 #[derive(Debug)]
@@ -17,7 +20,12 @@ pub(crate) struct Ready {
 /// A node and what belongs to it.
 #[derive(Debug)]
 pub(super) struct Node {
+    pub(super) id: NodeId,
     pub(super) rules: Rules<'static>,
+    /// The kinds of scalar that conform whatever they are.
+    pub(super) free: Kinds,
+    /// The places of the keys that an object needs to have.
+    pub(super) required: Vec<u32>,
     /// The `pattern` of strings.
     pub(super) pattern: Option<Pattern>,
     /// The patterns of keys, as in `patternProperties`.
@@ -26,10 +34,23 @@ pub(super) struct Node {
     pub(super) composites: Vec<Value>,
     /// The places of the object's keys by name, where there are many.
     by_name: HashMap<&'static str, usize>,
+    /// Whether a key has to be looked at to say what its value has to conform to, or whether it may be there.
+    pub(super) looks_at_keys: bool,
+    /// What is known of the fields of the type that was read by this node first.
+    known: OnceLock<(&'static Fields, Vec<Known>)>,
     /// How a list is read.
     pub(super) list: Way,
     /// How an object is read.
     pub(super) object: Way,
+}
+
+/// What is known of a key of an object.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Known {
+    /// Its place among those that a rule names.
+    pub(super) key: Option<u32>,
+    /// What its value has to conform to, if no key has to be looked at for that.
+    pub(super) rule: Option<NodeId>,
 }
 
 /// How a list or an object is read.
@@ -65,10 +86,14 @@ impl Ready {
         let ways: Vec<_> = (0..nodes.len())
             .map(|id| [Kinds::LIST, Kinds::OBJECT].map(|kind| way(&nodes, id, kind, 0)))
             .collect();
-        let nodes: Result<_, String> = nodes
-            .into_iter()
-            .zip(ways)
-            .map(|(rules, [list, object])| Node::new(rules, list, object))
+        let free: Vec<_> = (0..)
+            .zip(&nodes)
+            .map(|(id, _)| free(&nodes, id, 0))
+            .collect();
+        let nodes: Result<_, String> = (0..)
+            .zip(nodes)
+            .zip(ways.into_iter().zip(free))
+            .map(|((id, rules), (ways, free))| Node::new(id, rules, ways, free))
             .collect();
         Ok(Self { nodes: nodes? })
     }
@@ -81,11 +106,9 @@ impl Ready {
 impl Tag {
     /// Returns the branch of a value.
     pub(super) fn branch(&self, value: &str) -> Option<NodeId> {
-        let at = self
-            .cases
-            .binary_search_by_key(&value, |(case, _)| case)
-            .ok()?;
-        Some(self.cases[at].1)
+        let mut cases = self.cases.iter();
+        let found = cases.find(|(case, _)| *case == value);
+        found.map(|(_, branch)| *branch)
     }
 
     /// Returns every value, in order.
@@ -95,7 +118,12 @@ impl Tag {
 }
 
 impl Node {
-    fn new(rules: Rules<'static>, list: Way, object: Way) -> Result<Self, String> {
+    fn new(
+        id: NodeId,
+        rules: Rules<'static>,
+        [list, object]: [Way; 2],
+        free: Kinds,
+    ) -> Result<Self, String> {
         let pattern = |pattern: &str| Pattern::new(pattern).map_err(|fault| fault.reason);
         let of_object = rules.object.iter();
         let key_patterns = of_object
@@ -105,6 +133,9 @@ impl Node {
             .collect::<Result<_, String>>()?;
         let keys = of_object.flat_map(|rules| rules.keys.iter().enumerate());
         let by_name: HashMap<_, _> = keys.map(|(at, key)| (key.name, at)).collect();
+        let keys = (0..).zip(rules.object.iter().flat_map(|rules| &rules.keys));
+        let required = keys.filter(|(_, key)| key.required).map(|(at, _)| at);
+        let required = required.collect();
         let values = rules.values.iter().flat_map(|values| &values.all);
         let composites = values
             .filter_map(|value| match value {
@@ -113,6 +144,9 @@ impl Node {
             })
             .collect::<Result<_, _>>();
         Ok(Self {
+            id,
+            free,
+            required,
             pattern: rules
                 .text
                 .as_ref()
@@ -126,23 +160,70 @@ impl Node {
             } else {
                 HashMap::new()
             },
+            looks_at_keys: rules.object.as_ref().is_some_and(|object| {
+                object.most.is_some() || object.names.is_some() || !object.patterns.is_empty()
+            }),
+            known: OnceLock::new(),
             rules,
             list,
             object,
         })
     }
 
-    /// Returns the place of a key among the object's; `expected` is looked at first.
-    pub(super) fn key(&self, name: &str, expected: usize) -> Option<usize> {
+    /// Returns the place of a key among the object's.
+    pub(super) fn key(&self, name: &str) -> Option<usize> {
         let keys = &self.rules.object.as_ref()?.keys;
-        if keys.get(expected).is_some_and(|key| key.name == name) {
-            return Some(expected);
-        }
         if keys.len() > FEW {
             return self.by_name.get(name).copied();
         }
         keys.iter().position(|key| key.name == name)
     }
+
+    /// Returns what is known of a key.
+    pub(super) fn known_key(&self, name: &str) -> Known {
+        let object = self.rules.object.as_ref();
+        let key = self.key(name);
+        let listed = key.and_then(|at| object?.keys[at].node);
+        Known {
+            key: key.and_then(|at| at.try_into().ok()),
+            rule: listed.or(object.and_then(|object| object.rest)),
+        }
+    }
+
+    /// Returns what is known of each field; `None` for any type but the first that was read by this node.
+    pub(super) fn known(&self, fields: &'static Fields) -> Option<&[Known]> {
+        let (of, known) = self.known.get_or_init(|| {
+            let known = fields.names().iter().map(|name| self.known_key(name));
+            (fields, known.collect())
+        });
+        std::ptr::eq(*of, fields).then_some(known)
+    }
+}
+
+/// Returns the kinds of scalar that conform to a node whatever they are, as far as is easily said.
+fn free(nodes: &[Rules<'_>], id: NodeId, depth: u32) -> Kinds {
+    let Some(rules) = nodes.get(id as usize).filter(|_| depth < DEEPEST) else {
+        return Kinds::NONE;
+    };
+    if rules.values.is_some() {
+        return Kinds::NONE;
+    }
+    let mut free = rules.kinds.0 & !(Kinds::LIST.0 | Kinds::OBJECT.0);
+    if rules.number.is_some() {
+        free &= !(Kinds::INTEGER.0 | Kinds::FRACTION.0);
+    }
+    if rules.text.is_some() {
+        free &= !Kinds::STRING.0;
+    }
+    for logic in &rules.logic {
+        let of = |id: &NodeId| self::free(nodes, *id, depth + 1).0;
+        free &= match logic {
+            Logic::All(all) => all.iter().map(of).fold(free, |all, kinds| all & kinds),
+            Logic::Any(any) => any.iter().map(of).fold(0, |any, kinds| any | kinds),
+            Logic::One(_) | Logic::Not(_) | Logic::If(..) => 0,
+        };
+    }
+    Kinds(free)
 }
 
 /// How deep conditions are followed; the route compiler lets through no deeper ones.

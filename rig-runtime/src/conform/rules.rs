@@ -94,32 +94,28 @@ pub(super) fn count(
 }
 
 fn length(shortest: Option<u64>, longest: Option<u64>, text: &str) -> Option<&'static str> {
-    if shortest.is_none() && longest.is_none() {
+    // A character has one byte to four, so most texts need no counting.
+    let bytes = text.len() as u64;
+    let is_long_enough = shortest.is_none_or(|shortest| bytes.div_ceil(4) >= shortest);
+    if is_long_enough && longest.is_none_or(|longest| bytes <= longest) {
         return None;
     }
-    count(
-        shortest,
-        longest,
-        text.chars().count(),
-        "minLength",
-        "maxLength",
-    )
+    let characters = text.chars().count();
+    count(shortest, longest, characters, "minLength", "maxLength")
 }
 
 fn bound(rules: &NumberRules, number: Number) -> Option<&'static str> {
-    let beyond = |bound: Option<Number>, beyond: fn(std::cmp::Ordering) -> bool| {
-        bound.is_some_and(|bound| beyond(number.compare(bound)))
-    };
-    if beyond(rules.minimum, |order| order.is_lt()) {
+    let to = |bound: Option<Number>| bound.map(|bound| number.compare(bound));
+    if to(rules.minimum).is_some_and(|order| order.is_lt()) {
         return Some("minimum");
     }
-    if beyond(rules.maximum, |order| order.is_gt()) {
+    if to(rules.maximum).is_some_and(|order| order.is_gt()) {
         return Some("maximum");
     }
-    if beyond(rules.above, |order| order.is_le()) {
+    if to(rules.above).is_some_and(|order| order.is_le()) {
         return Some("exclusiveMinimum");
     }
-    if beyond(rules.below, |order| order.is_ge()) {
+    if to(rules.below).is_some_and(|order| order.is_ge()) {
         return Some("exclusiveMaximum");
     }
     let is_multiple = rules.multiple_of.is_none_or(|of| number.is_multiple_of(of));
@@ -127,19 +123,18 @@ fn bound(rules: &NumberRules, number: Number) -> Option<&'static str> {
 }
 
 fn is_one_of(node: &Node, values: &Values<'_>, value: View<'_>) -> bool {
-    let among = |is: &dyn Fn(&Literal<'_>) -> bool| values.all.iter().any(is);
-    let composite =
-        |is: &dyn Fn(View<'_>) -> bool| node.composites.iter().any(|other| is(View::from(other)));
-    match value {
-        View::Null => among(&|other| matches!(other, Literal::Null)),
-        View::Bool(value) => {
-            among(&|other| matches!(other, Literal::Bool(known) if *known == value))
+    values.all.iter().any(|known| match (known, value) {
+        (Literal::Null, View::Null) => true,
+        (Literal::Bool(known), View::Bool(value)) => *known == value,
+        (Literal::Text(known), View::Text(text)) => *known == text,
+        (Literal::Number(known), View::Number(number)) => known.compare(number).is_eq(),
+        _ => false,
+    }) || match value {
+        View::List(_) | View::Object(_) => {
+            let mut composites = node.composites.iter();
+            composites.any(|known| same(known.into(), value))
         }
-        View::Text(text) => among(&|other| matches!(other, Literal::Text(known) if *known == text)),
-        View::Number(number) => {
-            among(&|other| matches!(other, Literal::Number(known) if known.compare(number).is_eq()))
-        }
-        View::List(_) | View::Object(_) => composite(&|other| same(other, value)),
+        _ => false,
     }
 }
 

@@ -16,30 +16,18 @@ macro_rules! __items {
             }
         }
 
-        impl<'de> $crate::serde::Deserialize<'de> for $name {
-            fn deserialize<D: $crate::serde::Deserializer<'de>>(
-                deserializer: D,
-            ) -> ::core::result::Result<Self, D::Error> {
-                struct Items;
-
-                impl<'de> $crate::serde::de::Visitor<'de> for Items {
-                    type Value = $name;
-
-                    fn expecting(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                        f.write_str("a list")
-                    }
-
-                    fn visit_seq<A: $crate::serde::de::SeqAccess<'de>>(
-                        self,
-                        mut items: A,
-                    ) -> ::core::result::Result<$name, A::Error> {
-                        ::core::result::Result::Ok($name($($crate::__items!(@read items, $index, $kind)),+))
-                    }
-                }
-
-                deserializer.deserialize_seq(Items)
+        impl $crate::ReadJson for $name {
+            fn read_json(
+                place: $crate::Place<'_, '_>,
+            ) -> ::core::result::Result<Self, $crate::Fault> {
+                let mut items = place.list()?;
+                let read = $name($($crate::__items!(@read items, $kind)),+);
+                items.end()?;
+                ::core::result::Result::Ok(read)
             }
         }
+
+        $crate::__deserialize!($name);
     };
     (@write $items:ident, $item:expr, required) => {
         $crate::serde::ser::SerializeSeq::serialize_element(&mut $items, $item)?
@@ -54,21 +42,26 @@ macro_rules! __items {
             $crate::serde::ser::SerializeSeq::serialize_element(&mut $items, item)?;
         }
     };
-    (@read $items:ident, $index:tt, required) => {
-        match $items.next_element()? {
-            ::core::option::Option::Some(item) => item,
+    (@read $items:ident, required) => {
+        match $items.item()? {
+            ::core::option::Option::Some(item) => $crate::ReadJson::read_json(item)?,
             ::core::option::Option::None => {
-                return ::core::result::Result::Err($crate::serde::de::Error::invalid_length($index, &"a longer list"));
+                return ::core::result::Result::Err($crate::Fault::Unfit("a longer list"));
             }
         }
     };
-    (@read $items:ident, $index:tt, optional) => {
-        $items.next_element()?
+    (@read $items:ident, optional) => {
+        match $items.item()? {
+            ::core::option::Option::Some(item) => {
+                ::core::option::Option::Some($crate::ReadJson::read_json(item)?)
+            }
+            ::core::option::Option::None => ::core::option::Option::None,
+        }
     };
-    (@read $items:ident, $index:tt, rest) => {{
+    (@read $items:ident, rest) => {{
         let mut rest = ::std::vec::Vec::new();
-        while let ::core::option::Option::Some(item) = $items.next_element()? {
-            rest.push(item);
+        while let ::core::option::Option::Some(item) = $items.item()? {
+            rest.push($crate::ReadJson::read_json(item)?);
         }
         rest
     }};

@@ -3,10 +3,6 @@
 //!
 //! Each property goes where it belongs as it comes, nothing is buffered. A property that is neither is an error.
 
-use std::fmt;
-
-use serde::de::{DeserializeSeed, Deserializer, Error, Visitor};
-
 /// Reads and writes a struct as an object. A required field is there; an optional one is `Some` if it is there.
 #[doc(hidden)]
 #[macro_export]
@@ -27,50 +23,38 @@ macro_rules! __object {
             }
         }
 
-        impl<'de> $crate::serde::Deserialize<'de> for $name {
-            fn deserialize<D: $crate::serde::Deserializer<'de>>(
-                deserializer: D,
-            ) -> ::core::result::Result<Self, D::Error> {
-                struct __Object;
-
-                impl<'de> $crate::serde::de::Visitor<'de> for __Object {
-                    type Value = $name;
-
-                    fn expecting(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                        f.write_str("an object")
-                    }
-
-                    #[allow(unused_mut, unused_variables)]
-                    fn visit_map<A: $crate::serde::de::MapAccess<'de>>(
-                        self,
-                        mut object: A,
-                    ) -> ::core::result::Result<$name, A::Error> {
-                        $(let mut $field = ::core::option::Option::None;)*
-                        $(let mut $rest = ::std::collections::BTreeMap::new();)?
-                        while let ::core::option::Option::Some(key) = object.next_key_seed($crate::Key(&[$($key),*]))? {
-                            match key {
-                                ::core::result::Result::Ok(index) => {
-                                    let mut before = 0..index;
-                                    $(if before.next().is_none() {
-                                        $crate::put::<_, A::Error>(&mut $field, $key, object.next_value()?)?;
-                                        continue;
-                                    })*
-                                }
-                                ::core::result::Result::Err(key) => {
-                                    $crate::__object!(@more object, key $(, $rest)?);
-                                }
-                            }
+        impl $crate::ReadJson for $name {
+            #[allow(unused_mut, unused_variables)]
+            fn read_json(
+                place: $crate::Place<'_, '_>,
+            ) -> ::core::result::Result<Self, $crate::Fault> {
+                $(let mut $field = ::core::option::Option::None;)*
+                $(let mut $rest = ::std::collections::BTreeMap::new();)?
+                let mut object = place.object(const { &$crate::Fields::new(&[$($key),*]) })?;
+                while let ::core::option::Option::Some(entry) = object.entry()? {
+                    match entry {
+                        $crate::Entry::Field(index) => {
+                            let mut before = 0..index;
+                            $(if before.next().is_none() {
+                                $field = ::core::option::Option::Some(
+                                    $crate::ReadJson::read_json(object.value())?,
+                                );
+                                continue;
+                            })*
                         }
-                        ::core::result::Result::Ok($name {
-                            $($field: $crate::__object!(@read $field, $kind, $key),)*
-                            $($rest,)?
-                        })
+                        $crate::Entry::Other => {
+                            $crate::__object!(@more object $(, $rest)?);
+                        }
                     }
                 }
-
-                deserializer.deserialize_map(__Object)
+                ::core::result::Result::Ok($name {
+                    $($field: $crate::__object!(@read $field, $kind, $key),)*
+                    $($rest,)?
+                })
             }
         }
+
+        $crate::__deserialize!($name);
     };
     (@write $object:ident, $field:expr, required, $key:literal) => {
         $crate::serde::ser::SerializeMap::serialize_entry(&mut $object, $key, $field)?
@@ -84,19 +68,20 @@ macro_rules! __object {
         match $field {
             ::core::option::Option::Some(value) => value,
             ::core::option::Option::None => {
-                return ::core::result::Result::Err($crate::serde::de::Error::missing_field($key));
+                return ::core::result::Result::Err($crate::Fault::Missing($key));
             }
         }
     };
     (@read $field:ident, optional, $key:literal) => {
         $field
     };
-    (@more $object:ident, $key:ident) => {
-        return ::core::result::Result::Err($crate::serde::de::Error::unknown_field(&$key, &[]))
+    (@more $object:ident) => {
+        return ::core::result::Result::Err($crate::Fault::Unfit("no further property"))
     };
-    (@more $object:ident, $key:ident, $rest:ident) => {
-        $rest.insert($key, $object.next_value()?)
-    };
+    (@more $object:ident, $rest:ident) => {{
+        let key = $object.key();
+        $rest.insert(key, $crate::ReadJson::read_json($object.value())?);
+    }};
 }
 
 /// Writes a struct as the variables of a prompt.
@@ -132,51 +117,31 @@ macro_rules! __newtype {
             }
         }
 
+        impl $crate::ReadJson for $name {
+            fn read_json(
+                place: $crate::Place<'_, '_>,
+            ) -> ::core::result::Result<Self, $crate::Fault> {
+                $crate::ReadJson::read_json(place).map(Self)
+            }
+        }
+
+        $crate::__deserialize!($name);
+    };
+}
+
+/// Has serde read a type as it is read from an answer.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __deserialize {
+    ($name:ident) => {
         impl<'de> $crate::serde::Deserialize<'de> for $name {
             fn deserialize<D: $crate::serde::Deserializer<'de>>(
                 deserializer: D,
             ) -> ::core::result::Result<Self, D::Error> {
-                $crate::serde::Deserialize::deserialize(deserializer).map(Self)
+                $crate::deserialize(deserializer)
             }
         }
     };
-}
-
-/// Keeps what was read for a field.
-///
-/// # Errors
-///
-/// When the field was read before.
-pub fn put<T, E: Error>(field: &mut Option<T>, key: &'static str, value: T) -> Result<(), E> {
-    match field.replace(value) {
-        None => Ok(()),
-        Some(_) => Err(E::duplicate_field(key)),
-    }
-}
-
-/// Reads a property's name: the number of the field that has it, or the name.
-#[derive(Debug)]
-pub struct Key(pub &'static [&'static str]);
-
-impl<'de> DeserializeSeed<'de> for Key {
-    type Value = Result<usize, String>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_identifier(self)
-    }
-}
-
-impl Visitor<'_> for Key {
-    type Value = Result<usize, String>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a property's name")
-    }
-
-    fn visit_str<E>(self, key: &str) -> Result<Self::Value, E> {
-        let field = self.0.iter().position(|field| *field == key);
-        Ok(field.ok_or_else(|| key.to_owned()))
-    }
 }
 
 #[cfg(test)]
@@ -252,7 +217,8 @@ mod tests {
         ] {
             assert!(Closed::deserialize(wrong).is_err());
         }
-        assert!(serde_json::from_str::<Closed>(r#"{"type": 1, "type": 1}"#).is_err());
+        let repeated = crate::conform::read::<Closed>(None, true, r#"{"type": 1, "type": 1}"#);
+        assert_eq!(repeated, Err(crate::Fault::Repeated("type".to_owned())));
         assert!(Empty::deserialize(json!({"more": 2})).is_err());
     }
 }

@@ -1,9 +1,10 @@
 //! How is an enum of JSON scalars read and written?
 
-use std::fmt;
-
-use serde::de::{Deserializer, Error, Unexpected, Visitor};
+use rig_spec::Number;
 use serde::ser::Serializer;
+
+use crate::conform::Place;
+use crate::json::{Fault, Token};
 
 /// A JSON value that is neither a list nor an object.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -47,13 +48,15 @@ macro_rules! __scalars {
             }
         }
 
-        impl<'de> $crate::serde::Deserialize<'de> for $name {
-            fn deserialize<D: $crate::serde::Deserializer<'de>>(
-                deserializer: D,
-            ) -> ::core::result::Result<Self, D::Error> {
-                $crate::deserialize_scalar::<Self, D>(deserializer)
+        impl $crate::ReadJson for $name {
+            fn read_json(
+                place: $crate::Place<'_, '_>,
+            ) -> ::core::result::Result<Self, $crate::Fault> {
+                $crate::read_scalar(place)
             }
         }
+
+        $crate::__deserialize!($name);
     };
 }
 
@@ -80,78 +83,34 @@ pub fn serialize_scalar<S: Serializer>(
 ///
 /// # Errors
 ///
-/// When no variant has the value.
-pub fn deserialize_scalar<'de, T: ScalarEnum, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<T, D::Error> {
-    let index = deserializer.deserialize_any(ScalarVisitor(T::VALUES))?;
-    T::VARIANTS
-        .get(index)
-        .copied()
-        .ok_or_else(|| D::Error::custom("no variant has this value"))
+/// When no variant has the value, or it does not conform.
+pub fn read_scalar<T: ScalarEnum>(mut place: Place<'_, '_>) -> Result<T, Fault> {
+    let index = if place.is_text() {
+        let text = place.text()?;
+        let is = |value: &Scalar| matches!(value, Scalar::String(known) if *known == text);
+        T::VALUES.iter().position(is)
+    } else {
+        let token = place.scalar()?;
+        T::VALUES.iter().position(|value| is(*value, &token))
+    };
+    let variant = index.and_then(|index| T::VARIANTS.get(index).copied());
+    variant.ok_or(Fault::Unfit("one of the enum's values"))
 }
 
-/// Finds the number of a value.
-struct ScalarVisitor(&'static [Scalar]);
-
-impl ScalarVisitor {
-    fn find<E: Error>(
-        &self,
-        is: impl Fn(Scalar) -> bool,
-        found: Unexpected<'_>,
-    ) -> Result<usize, E> {
-        let known = self.0.iter().position(|value| is(*value));
-        known.ok_or_else(|| E::invalid_value(found, self))
-    }
-}
-
-impl Visitor<'_> for ScalarVisitor {
-    type Value = usize;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("one of the enum's values")
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<usize, E> {
-        let is = |value| matches!(value, Scalar::String(known) if known == text);
-        self.find(is, Unexpected::Str(text))
-    }
-
-    fn visit_i64<E: Error>(self, number: i64) -> Result<usize, E> {
-        self.find(
-            |value| value == Scalar::Integer(number),
-            Unexpected::Signed(number),
-        )
-    }
-
-    fn visit_u64<E: Error>(self, number: u64) -> Result<usize, E> {
-        let is = |value| match value {
-            Scalar::Integer(known) => u64::try_from(known) == Ok(number),
-            Scalar::Number(known) => known == number as f64,
-            Scalar::String(_) | Scalar::Boolean(_) | Scalar::Null => false,
-        };
-        self.find(is, Unexpected::Unsigned(number))
-    }
-
-    /// To JSON Schema, `1.0` is the integer 1.
-    fn visit_f64<E: Error>(self, number: f64) -> Result<usize, E> {
-        let is = |value| match value {
-            Scalar::Integer(known) => known as f64 == number,
-            Scalar::Number(known) => known == number,
-            Scalar::String(_) | Scalar::Boolean(_) | Scalar::Null => false,
-        };
-        self.find(is, Unexpected::Float(number))
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<usize, E> {
-        self.find(|known| known == Scalar::Null, Unexpected::Unit)
-    }
-
-    fn visit_bool<E: Error>(self, value: bool) -> Result<usize, E> {
-        self.find(
-            |known| known == Scalar::Boolean(value),
-            Unexpected::Bool(value),
-        )
+/// Returns whether a value is this one.
+fn is(value: Scalar, token: &Token<'_>) -> bool {
+    match (value, token) {
+        (Scalar::String(known), Token::Text(text)) => known == text,
+        // To JSON Schema, `1.0` is the integer 1.
+        (Scalar::Integer(known), Token::Number(number, _)) => {
+            number.compare(Number::Integer(known.into())).is_eq()
+        }
+        (Scalar::Number(known), Token::Number(number, _)) => {
+            number.compare(Number::from_f64(known)).is_eq()
+        }
+        (Scalar::Boolean(known), Token::Bool(value)) => known == *value,
+        (Scalar::Null, Token::Null) => true,
+        _ => false,
     }
 }
 

@@ -1,64 +1,34 @@
-//! How is a choice between types read?
-//!
-//! Where a property says which branch an object is, the rest of the object is read straight into that branch, and
-//! only what comes before the property is buffered. Any other value is buffered once, and the branches are tried in
-//! their order.
-
-use std::fmt;
-use std::marker::PhantomData;
-
-use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
-use serde::de::{
-    Deserialize, DeserializeSeed, Deserializer, Error, IntoDeserializer, MapAccess, SeqAccess,
-    Visitor,
-};
-use serde_json::{Number, Value};
-
-/// A choice between types.
-pub trait Union: Sized {
-    /// The property that says which branch an object is; empty if there is none.
-    const TAG: &'static str;
-    /// For each branch the values of the tag that mean it.
-    const TAGS: &'static [&'static [&'static str]];
-
-    /// For each branch that is an object the properties that it needs. Looking for them first costs little, and where
-    /// choices are within choices it keeps every level from trying all below it for each branch.
-    const NEEDED: &'static [&'static [&'static str]];
-
-    /// Reads the branch with this number.
-    ///
-    /// # Errors
-    ///
-    /// When the value is none of the branch's, and where there is no such branch.
-    fn branch<'de, D: Deserializer<'de>>(index: usize, deserializer: D) -> Result<Self, D::Error>;
-}
+//! How is a choice between types written and read?
 
 /// Reads and writes an enum of types; the variants stand in the order in which they are tried.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __union {
     ($name:ident { $($variant:ident $(if $($needed:literal)&+)?),+ $(,)? }) => {
-        $crate::__union!($name by "" { $($variant = $(if $($needed)&+)?),+ });
+        $crate::__union!(@by $name [] { $($variant = $(if $($needed)&+)?),+ });
     };
-    ($name:ident by $tag:literal {
+    ($name:ident by $tag:literal { $($branches:tt)+ }) => {
+        $crate::__union!(@by $name [$tag] { $($branches)+ });
+    };
+    (@by $name:ident [$($tag:literal)?] {
         $($variant:ident = $($value:literal)|* $(if $($needed:literal)&+)?),+ $(,)?
     }) => {
         impl $crate::Union for $name {
-            const TAG: &'static str = $tag;
+            const TAG: &'static $crate::Fields = &$crate::Fields::new(&[$($tag)?]);
             const TAGS: &'static [&'static [&'static str]] = &[$(&[$($value),*]),+];
             const NEEDED: &'static [&'static [&'static str]] = &[$(&[$($($needed),+)?]),+];
 
-            fn branch<'de, D: $crate::serde::Deserializer<'de>>(
+            fn branch(
                 index: usize,
-                deserializer: D,
-            ) -> ::core::result::Result<Self, D::Error> {
+                place: $crate::Place<'_, '_>,
+            ) -> ::core::result::Result<Self, $crate::Fault> {
                 let mut branches = 0..index;
                 $(
                     if branches.next().is_none() {
-                        return $crate::serde::Deserialize::deserialize(deserializer).map(Self::$variant);
+                        return $crate::ReadJson::read_json(place).map(Self::$variant);
                     }
                 )+
-                ::core::result::Result::Err($crate::serde::de::Error::custom("there is no such branch"))
+                ::core::result::Result::Err($crate::Fault::Unfit("one of the union's branches"))
             }
         }
 
@@ -73,160 +43,16 @@ macro_rules! __union {
             }
         }
 
-        impl<'de> $crate::serde::Deserialize<'de> for $name {
-            fn deserialize<D: $crate::serde::Deserializer<'de>>(
-                deserializer: D,
-            ) -> ::core::result::Result<Self, D::Error> {
-                $crate::deserialize_union(deserializer)
+        impl $crate::ReadJson for $name {
+            fn read_json(
+                place: $crate::Place<'_, '_>,
+            ) -> ::core::result::Result<Self, $crate::Fault> {
+                $crate::read_union(place)
             }
         }
+
+        $crate::__deserialize!($name);
     };
-}
-
-/// Reads the branch that an object's tag names, else the first branch that holds the value.
-///
-/// # Errors
-///
-/// When the value is none of the branches'.
-pub fn deserialize_union<'de, T: Union, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<T, D::Error> {
-    if T::TAG.is_empty() {
-        return first(Value::deserialize(deserializer)?);
-    }
-    deserializer.deserialize_any(UnionVisitor(PhantomData))
-}
-
-/// Reads the first branch that holds the value.
-fn first<T: Union, E: Error>(mut value: Value) -> Result<T, E> {
-    write_whole_numbers_whole(&mut value);
-    let has = |needed: &&[&str]| {
-        let has = |key: &&str| value.get(*key).is_some();
-        needed.iter().all(has)
-    };
-    let branches = T::NEEDED
-        .iter()
-        .enumerate()
-        .filter(|(_, needed)| has(needed));
-    let mut found = branches.filter_map(|(index, _)| T::branch(index, &value).ok());
-    found
-        .next()
-        .ok_or_else(|| E::custom("the value is none of the union's branches"))
-}
-
-/// Turns `3.0` into `3`: JSON Schema takes it for an integer, and Rust's integers do not.
-fn write_whole_numbers_whole(value: &mut Value) {
-    /// Up to 2^53 every whole float is exactly the integer it looks like.
-    const EXACT: f64 = 9_007_199_254_740_992.0;
-    match value {
-        Value::Number(number) if number.is_f64() => {
-            let whole = number
-                .as_f64()
-                .filter(|float| float.fract() == 0.0 && float.abs() <= EXACT);
-            if let Some(whole) = whole {
-                *number = Number::from(whole as i64);
-            }
-        }
-        Value::Array(items) => items.iter_mut().for_each(write_whole_numbers_whole),
-        Value::Object(entries) => entries.values_mut().for_each(write_whole_numbers_whole),
-        Value::Number(_) | Value::Null | Value::Bool(_) | Value::String(_) => {}
-    }
-}
-
-struct UnionVisitor<T>(PhantomData<T>);
-
-impl<'de, T: Union> Visitor<'de> for UnionVisitor<T> {
-    type Value = T;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("one of the union's branches")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<T, A::Error> {
-        let mut before = Vec::new();
-        while let Some(key) = map.next_key::<String>()? {
-            let mut value: Value = map.next_value()?;
-            let is_branch =
-                |tags: &&[&str]| value.as_str().is_some_and(|value| tags.contains(&value));
-            let branch = T::TAGS
-                .iter()
-                .position(|tags| key == T::TAG && is_branch(tags));
-            write_whole_numbers_whole(&mut value);
-            before.push((key, value));
-            if let Some(branch) = branch {
-                let rest = Rejoined {
-                    before: before.into_iter(),
-                    value: None,
-                    map,
-                };
-                return T::branch(branch, MapAccessDeserializer::new(rest));
-            }
-        }
-        first(Value::Object(before.into_iter().collect()))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<T, A::Error> {
-        first(Value::deserialize(SeqAccessDeserializer::new(items))?)
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<T, E> {
-        first(Value::from(text))
-    }
-
-    fn visit_string<E: Error>(self, text: String) -> Result<T, E> {
-        first(Value::from(text))
-    }
-
-    fn visit_i64<E: Error>(self, number: i64) -> Result<T, E> {
-        first(Value::from(number))
-    }
-
-    fn visit_u64<E: Error>(self, number: u64) -> Result<T, E> {
-        first(Value::from(number))
-    }
-
-    fn visit_f64<E: Error>(self, number: f64) -> Result<T, E> {
-        first(Value::from(number))
-    }
-
-    fn visit_bool<E: Error>(self, value: bool) -> Result<T, E> {
-        first(Value::from(value))
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<T, E> {
-        first(Value::Null)
-    }
-}
-
-/// An object whose first properties were read ahead.
-struct Rejoined<A> {
-    before: std::vec::IntoIter<(String, Value)>,
-    value: Option<Value>,
-    map: A,
-}
-
-impl<'de, A: MapAccess<'de>> MapAccess<'de> for Rejoined<A> {
-    type Error = A::Error;
-
-    fn next_key_seed<K: DeserializeSeed<'de>>(
-        &mut self,
-        seed: K,
-    ) -> Result<Option<K::Value>, A::Error> {
-        match self.before.next() {
-            Some((key, value)) => {
-                self.value = Some(value);
-                seed.deserialize(key.into_deserializer()).map(Some)
-            }
-            None => self.map.next_key_seed(seed),
-        }
-    }
-
-    fn next_value_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value, A::Error> {
-        match self.value.take() {
-            Some(value) => seed.deserialize(value).map_err(Error::custom),
-            None => self.map.next_value_seed(seed),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -5,21 +5,29 @@ use std::borrow::Cow;
 use super::{Fault, Reader};
 
 impl<'t> Reader<'t> {
-    /// Reads a string whose opening quote was read.
-    pub(super) fn string(&mut self) -> Result<Cow<'t, str>, Fault> {
-        let text = self.text;
-        let start = self.at;
+    /// Reads a string, from its opening quote on.
+    #[inline]
+    pub(crate) fn string(&mut self) -> Result<Cow<'t, str>, Fault> {
+        let start = self.at + 1;
+        self.at = start;
         self.plain();
-        if text.as_bytes().get(self.at) == Some(&b'"') {
+        if self.text.as_bytes().get(self.at) == Some(&b'"') {
             self.at += 1;
-            return Ok(Cow::Borrowed(&text[start..self.at - 1]));
+            return Ok(Cow::Borrowed(&self.text[start..self.at - 1]));
         }
+        self.escaped(start).map(Cow::Owned)
+    }
+
+    /// Reads the rest of a string, which holds more than plain characters and begins there.
+    #[inline(never)]
+    fn escaped(&mut self, start: usize) -> Result<String, Fault> {
+        let text = self.text;
         let mut out = text[start..self.at].to_owned();
         loop {
             match text.as_bytes().get(self.at) {
                 Some(b'"') => {
                     self.at += 1;
-                    return Ok(Cow::Owned(out));
+                    return Ok(out);
                 }
                 Some(b'\\') => {
                     self.at += 1;
@@ -35,10 +43,17 @@ impl<'t> Reader<'t> {
     }
 
     /// Steps to the next quote, backslash or control character, eight bytes at a time.
-    fn plain(&mut self) {
+    pub(super) fn plain(&mut self) {
         const ONES: u64 = 0x0101_0101_0101_0101;
         const HIGHS: u64 = ONES << 7;
-        let rest = &self.text.as_bytes()[self.at..];
+        let ends = |byte: u8| byte < 0x20 || byte == b'"' || byte == b'\\';
+        let mut rest = &self.text.as_bytes()[self.at..];
+        while let Some((chunk, more)) = rest.split_first_chunk::<16>()
+            && !chunk.iter().fold(false, |any, byte| any | ends(*byte))
+        {
+            self.at += 16;
+            rest = more;
+        }
         let zeros = |word: u64| word.wrapping_sub(ONES) & !word & HIGHS;
         let mut length = 0;
         for chunk in rest.as_chunks::<8>().0 {
@@ -51,7 +66,7 @@ impl<'t> Reader<'t> {
             }
             length += 8;
         }
-        let is_plain = |byte: &&u8| **byte >= 0x20 && **byte != b'"' && **byte != b'\\';
+        let is_plain = |byte: &&u8| !ends(**byte);
         self.at += length + rest[length..].iter().take_while(is_plain).count();
     }
 

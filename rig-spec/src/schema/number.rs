@@ -127,6 +127,13 @@ fn whole(text: &str) -> Option<i128> {
 }
 
 fn against_float(integer: i128, float: f64) -> Ordering {
+    // Up to 2^53 every integer is a float.
+    if let Ok(integer) = i64::try_from(integer)
+        && integer.unsigned_abs() <= 1 << 53
+    {
+        let order = (integer as f64).partial_cmp(&float);
+        return order.unwrap_or(Ordering::Equal);
+    }
     // Beyond this no integer of ours reaches, and the cast below would saturate.
     const FAR: f64 = 1e30;
     if float >= FAR {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 /// A set of small numbers.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct Bits {
     first: u64,
     more: Vec<u64>,
@@ -12,23 +12,27 @@ pub(super) struct Bits {
 
 impl Bits {
     /// Adds a number; returns whether it is new.
+    #[inline]
     pub(super) fn add(&mut self, number: usize) -> bool {
-        let bit = 1 << (number % 64);
         let word = match number / 64 {
             0 => &mut self.first,
-            at => {
-                if self.more.len() < at {
-                    self.more.resize(at, 0);
-                }
-                &mut self.more[at - 1]
-            }
+            at => self.further(at),
         };
+        let bit = 1 << (number % 64);
         let is_new = *word & bit == 0;
         *word |= bit;
         is_new
     }
 
+    fn further(&mut self, at: usize) -> &mut u64 {
+        if self.more.len() < at {
+            self.more.resize(at, 0);
+        }
+        &mut self.more[at - 1]
+    }
+
     /// Returns whether a number is in the set.
+    #[inline]
     pub(super) fn has(&self, number: usize) -> bool {
         let word = match number / 64 {
             0 => self.first,
@@ -38,26 +42,34 @@ impl Bits {
     }
 }
 
-/// A set of keys: a list while they are few.
-#[derive(Default)]
+/// A set of keys, in their order.
+#[derive(Debug, Default)]
 pub(super) struct Keys<'t> {
-    few: Vec<Cow<'t, str>>,
-    many: HashSet<Cow<'t, str>>,
+    all: Vec<Cow<'t, str>>,
+    /// The same, where they are many.
+    many: Option<HashSet<Cow<'t, str>>>,
 }
 
 impl<'t> Keys<'t> {
     const FEW: usize = 16;
 
-    /// Adds a key; returns whether it is new.
-    pub(super) fn add(&mut self, key: Cow<'t, str>) -> bool {
-        if self.few.len() < Self::FEW {
-            let is_new = !self.few.contains(&key);
-            self.few.push(key);
-            return is_new;
+    /// Adds a key; gives it back if it is not new.
+    pub(super) fn add(&mut self, key: Cow<'t, str>) -> Result<(), Cow<'t, str>> {
+        let is_new = if self.all.len() < Self::FEW {
+            !self.all.contains(&key)
+        } else {
+            let all = || self.all.iter().cloned().collect();
+            self.many.get_or_insert_with(all).insert(key.clone())
+        };
+        if !is_new {
+            return Err(key);
         }
-        if self.many.is_empty() {
-            self.many.extend(self.few.iter().cloned());
-        }
-        self.many.insert(key)
+        self.all.push(key);
+        Ok(())
+    }
+
+    /// Returns the key that was added last; without any an empty one.
+    pub(super) fn last(&self) -> &str {
+        self.all.last().map_or("", |key| key)
     }
 }

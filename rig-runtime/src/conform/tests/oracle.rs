@@ -8,6 +8,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use referencing::meta;
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use super::super::{Ready, judge, read};
@@ -37,7 +39,14 @@ impl Schema {
         let text = data.to_string();
         let value = Reader::new(&text).value(true).unwrap();
         let whole = judge::problems(&self.ready, &value, 9);
-        let passing = read::read::<Value>(Some(&self.ready), Some(0), &text);
+        let passing = read::<Value>(Some(&self.ready), false, &text);
+        let piecewise = read::<Any>(Some(&self.ready), false, &text);
+        let piecewise = piecewise.map(|any| serde_json::to_value(any).unwrap());
+        let rewritten = piecewise.map(|any| Reader::new(&any.to_string()).value(true).unwrap());
+        assert_eq!(rewritten.is_ok(), passing.is_ok(), "{what}: {text}");
+        if let Ok(read) = rewritten {
+            assert_eq!(read, value, "{what}");
+        }
         assert_eq!(
             passing.is_ok(),
             whole.is_empty(),
@@ -56,6 +65,29 @@ impl Schema {
         whole.is_empty()
     }
 }
+
+/// Any value, read piece by piece as generated types are.
+enum Any {
+    List(Vec<Any>),
+    Object(BTreeMap<String, Any>),
+    Text(String),
+    Integer(i64),
+    Unsigned(u64),
+    Float(f64),
+    Boolean(bool),
+    Null(()),
+}
+
+crate::__union!(Any {
+    List,
+    Object,
+    Text,
+    Integer,
+    Unsigned,
+    Float,
+    Boolean,
+    Null
+});
 
 fn peer(schema: &Value) -> Option<jsonschema::Validator> {
     let dialect = schema.get("$schema").and_then(Value::as_str).unwrap_or("");
