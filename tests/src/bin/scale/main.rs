@@ -2,7 +2,8 @@
 //!
 //! `cargo run --release -p tests --bin scale -- 1 10 100 500` writes a crate with that many routes each below the
 //! target folder, and builds it offline with every dependency built already. What is printed are CPU seconds, user and
-//! system together, of cargo and all that it starts; `--json` prints them for machines. It asserts nothing.
+//! system together, of cargo and all that it starts; `--json` prints them for machines. With `--size` it is the bytes of
+//! the optimized program, stripped, that calls each route. It asserts nothing.
 
 #![allow(
     clippy::print_stdout,
@@ -36,6 +37,12 @@ fn main() {
         counts = vec![1, 10, 100];
     }
     let place = Place::new();
+    if arguments.iter().any(|argument| argument == "--size") {
+        let sizes = counts
+            .into_iter()
+            .map(|routes| (routes, place.size(routes)));
+        return print_sizes(&sizes.collect::<Vec<_>>(), is_json);
+    }
     let dependencies = place.warm_up();
     let rows: Vec<Row> = counts
         .into_iter()
@@ -61,6 +68,23 @@ fn main() {
         );
     }
     println!("\nrig-build and what it stands on, cold: {dependencies:.2}");
+}
+
+/// Prints how large programs are with so many routes, and what each route adds to the first.
+fn print_sizes(sizes: &[(usize, u64)], is_json: bool) {
+    for (routes, bytes) in sizes {
+        let (first, least) = sizes[0];
+        let added = (*routes > first).then(|| (bytes - least) / (routes - first) as u64);
+        if is_json {
+            println!(
+                "{}",
+                json!({ "routes": routes, "bytes": bytes, "bytes_per_route": added })
+            );
+        } else {
+            let added = added.map_or(String::new(), |added| format!(", {added} for each route"));
+            println!("{routes:>6} routes: {bytes:>9} bytes{added}");
+        }
+    }
 }
 
 /// What one command costs on one crate, in CPU seconds.
@@ -156,6 +180,16 @@ impl Place {
             }
         });
         rows.into()
+    }
+
+    /// Returns the bytes of the optimized program.
+    fn size(&self, routes: usize) -> u64 {
+        let scratch = Scratch::new(&self.root, routes);
+        eprintln!("{routes} routes, cargo build --release");
+        let mut cargo = self.cargo(&scratch, &["build", "--release"]);
+        cpu_of(cargo.env("CARGO_PROFILE_RELEASE_STRIP", "true"));
+        let program = self.root.join("target/release").join(&scratch.name);
+        program.metadata().unwrap().len()
     }
 
     /// Runs the build script that cargo built, as cargo does.
