@@ -8,13 +8,14 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rig_spec::{Cache, CacheDirective, Candidate, FailureClass, Price, Tool, Usd};
+use rig_spec::{Cache, CacheDirective, Candidate, FailureClass, Tool, Usd};
 
 use crate::access::Host;
 use crate::clock::within;
 use crate::conform::{self, Held, Nonconformant, Rejected};
 use crate::deadline::Left;
 use crate::dispatch::Dispatch;
+use crate::exchange::exchange;
 use crate::journal::Journal;
 use crate::ladder::Job;
 use crate::prefix::Prefix;
@@ -24,7 +25,6 @@ use crate::run::Citation;
 use crate::search::Finding;
 use crate::step::{LONGEST_WAIT, asks_too_long};
 use crate::store::RowFailure;
-use crate::transport::{self, Request};
 use crate::turn::{self, Turn, Unusable};
 
 /// What an attempt ended with.
@@ -188,6 +188,7 @@ pub(crate) async fn dispatch(
         searches: ask.searches,
         prefix: prefix.as_ref(),
         policy: &job.route.policy,
+        streams: job.listener.is_some(),
     });
 
     let candidate = ask.candidate;
@@ -202,11 +203,12 @@ pub(crate) async fn dispatch(
         row.cache_key.clone_from(&row.prefix_fingerprint);
     }
     let limit = Limit::of(job, left);
-    let exchange = exchange(parts, &mut dispatch, request, ask);
+    let exchange = exchange(parts, job, &mut dispatch, request, ask);
     let reply = match within(&*parts.clock, limit.time, exchange).await {
         Some(reply) => reply.map_err(|failed| failed.without(key)),
         None => Err(limit.timed_out()),
     };
+    let reply = reply.map_err(|failed| dispatch.complete(failed));
     finish(dispatch, journal, job, ask, reply)
 }
 
@@ -242,30 +244,6 @@ pub(crate) fn name(candidate: &Candidate) -> String {
     format!("{}/{}", candidate.provider.name, candidate.model)
 }
 
-async fn exchange(
-    parts: &Parts,
-    dispatch: &mut Dispatch<'_>,
-    request: Request,
-    ask: &Ask,
-) -> Result<Reply, Failed> {
-    let sent = parts.transport.send(request).await;
-    let mut response = sent.map_err(|error| provider::transport_failed(&error))?;
-    let ttfb = millis(dispatch.elapsed());
-    dispatch.row().ttfb_ms = Some(ttfb);
-    let mut body = Vec::new();
-    match transport::read(&mut *response.body, &mut body).await {
-        // A status that is a failure by itself is not lost with the rest of the body.
-        Err(error) if response.status < 400 => Err(provider::transport_failed(&error)),
-        _ => provider::decode(
-            ask.candidate.provider,
-            ask.tools,
-            response.status,
-            &response.headers,
-            &body,
-        ),
-    }
-}
-
 fn finish(
     mut dispatch: Dispatch<'_>,
     journal: &mut Journal,
@@ -279,9 +257,9 @@ fn finish(
         Err(failed) => (failed.usage, failed.served_tier.clone()),
     };
     let price = ask.candidate.price;
-    let cost = price.map_or(Usd::ZERO, |price| cost(&price, usage));
+    let cost = dispatch.used(usage, served_tier.clone(), price.as_ref());
     journal.spend(cost);
-    let (id, tier) = (dispatch.row().id.clone(), served_tier.clone());
+    let id = dispatch.row().id.clone();
     let answer = |turn, citations| {
         Box::new(Answer {
             turn,
@@ -291,7 +269,7 @@ fn finish(
             cost,
             pricing_missing: price.is_none(),
             latency,
-            served_tier: tier,
+            served_tier,
         })
     };
     let outcome = match reply {
@@ -330,26 +308,12 @@ fn finish(
     };
     let row = dispatch.row();
     row.latency_ms = millis(latency);
-    row.tokens_in = usage.tokens_in;
-    row.tokens_out = usage.tokens_out;
-    row.tokens_cached = usage.tokens_cached;
-    row.tokens_cache_write = usage.tokens_cache_write;
-    row.cost = cost;
-    row.served_tier = served_tier;
     row.failure = outcome.failure().map(|(class, _)| RowFailure::Class(class));
     outcome
 }
 
-fn cost(price: &Price, usage: Usage) -> Usd {
-    price.cost(
-        usage.tokens_in.unwrap_or(0),
-        usage.tokens_cached.unwrap_or(0),
-        usage.tokens_cache_write.unwrap_or(0),
-        usage.tokens_out.unwrap_or(0),
-    )
-}
-
-fn millis(duration: Duration) -> u64 {
+/// Returns a time in whole milliseconds.
+pub(crate) fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 

@@ -15,6 +15,7 @@ use crate::ladder::{self, Job, Served};
 use crate::resolve::{Narrowing, resolve};
 use crate::rig::{self, Rig};
 use crate::run::Run;
+use crate::stream::Events;
 use crate::transport::BoxFuture;
 use crate::turn::Turn;
 
@@ -67,7 +68,7 @@ pub enum NoVariant {}
 /// A call of a route that has not been made yet.
 ///
 /// Nothing happens until it is awaited: `call.await` returns the output, `call.run().await` the output and
-/// how it came about. It needs a tokio runtime, unless the rig has a transport and a clock of its own.
+/// how it came about, and `call.stream()` tells what happens meanwhile. It needs a tokio runtime, unless the rig has a transport and a clock of its own.
 /// Dropping the future ends the run; every attempt that was dispatched keeps its row.
 #[must_use = "a call does nothing until it is awaited"]
 pub struct Call<T, V = NoVariant> {
@@ -173,6 +174,20 @@ impl<T: Answer, V: RouteVariant> Call<T, V> {
         async move { typed(served.await?) }
     }
 
+    /// Makes the call and returns what happens while it happens: the same ladder, rows and result as with
+    /// [`Call::run`], and the text of the answers as it arrives. Nothing happens until the stream is polled, and
+    /// dropping it ends the run as dropping the future of a call does.
+    pub fn stream(self) -> Events<T> {
+        let rig = self.rig.clone();
+        Events::new(typed, |listener| {
+            let mut job = self.into_job();
+            if let Ok(job) = &mut job {
+                job.listener = Some(listener);
+            }
+            Box::pin(serve(rig, job))
+        })
+    }
+
     fn into_job(mut self) -> Result<Job, ConfigError> {
         let route = self.route;
         let variant = match self.variant.map(V::index) {
@@ -196,6 +211,7 @@ impl<T: Answer, V: RouteVariant> Call<T, V> {
             tags: self.tags,
             hold: conform::hold::<T::Output>,
             deadline: self.deadline,
+            listener: None,
         })
     }
 }

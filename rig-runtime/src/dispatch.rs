@@ -1,17 +1,20 @@
 //! How does every dispatch get its row?
 //!
-//! The row is written when the dispatch is dropped, so it is there however it ends, also when the caller goes away.
+//! The row is written when the dispatch is dropped, so it is there however it ends, also when the caller goes away. Who
+//! listens to the run is told of its beginning and of a failure in the same two places.
 
 use std::borrow::Cow;
 use std::time::Duration;
 
-use rig_spec::Usd;
+use rig_spec::{Price, Usd};
 
 use crate::id;
 use crate::journal::Journal;
 use crate::ladder::Job;
+use crate::provider::{Failed, Usage};
 use crate::rig::Parts;
 use crate::store::{AttemptRow, Capture, RowFailure};
+use crate::stream::{Listener, Told};
 
 /// A dispatch under way. Dropping it writes its row.
 pub(crate) struct Dispatch<'a> {
@@ -22,13 +25,14 @@ pub(crate) struct Dispatch<'a> {
     row: Option<AttemptRow>,
     /// What is kept of a conformant answer, where the route asks for it.
     capture: Option<Capture>,
+    listener: Option<&'a Listener>,
 }
 
 impl<'a> Dispatch<'a> {
     /// Starts a dispatch: from here on it has a row.
     pub(crate) fn start(
         parts: &'a Parts,
-        job: &Job,
+        job: &'a Job,
         journal: &mut Journal,
         provider: Cow<'static, str>,
         model: Cow<'static, str>,
@@ -60,17 +64,70 @@ impl<'a> Dispatch<'a> {
             prefix_fingerprint: None,
             lane: "ladder".into(),
         };
+        let listener = job.listener.as_ref();
+        if let Some(listener) = listener {
+            listener.tell(Told::Started {
+                attempt: row.attempt,
+                provider: row.provider.clone(),
+                model: row.model.clone(),
+            });
+        }
         Self {
             parts,
             started: parts.clock.monotonic(),
             row: Some(row),
             capture: None,
+            listener,
         }
     }
 
     /// Returns the row so far.
     pub(crate) fn row(&mut self) -> &mut AttemptRow {
         self.row.as_mut().expect("only `drop` takes the row")
+    }
+
+    /// Enters what it has used as far as is known, and returns what that costs.
+    pub(crate) fn used(
+        &mut self,
+        usage: Usage,
+        served_tier: Option<String>,
+        price: Option<&Price>,
+    ) -> Usd {
+        let cost = price.map_or(Usd::ZERO, |price| {
+            price.cost(
+                usage.tokens_in.unwrap_or(0),
+                usage.tokens_cached.unwrap_or(0),
+                usage.tokens_cache_write.unwrap_or(0),
+                usage.tokens_out.unwrap_or(0),
+            )
+        });
+        let row = self.row();
+        row.tokens_in = usage.tokens_in;
+        row.tokens_out = usage.tokens_out;
+        row.tokens_cached = usage.tokens_cached;
+        row.tokens_cache_write = usage.tokens_cache_write;
+        row.served_tier = served_tier;
+        row.cost = cost;
+        cost
+    }
+
+    /// Returns a failure with what is known of usage and tier, where it does not say itself: that of an answer which
+    /// broke off.
+    pub(crate) fn complete(&mut self, failed: Failed) -> Failed {
+        if failed.usage != Usage::default() {
+            return failed;
+        }
+        let row = self.row();
+        Failed {
+            usage: Usage {
+                tokens_in: row.tokens_in,
+                tokens_out: row.tokens_out,
+                tokens_cached: row.tokens_cached,
+                tokens_cache_write: row.tokens_cache_write,
+            },
+            served_tier: failed.served_tier.or_else(|| row.served_tier.clone()),
+            ..failed
+        }
     }
 
     /// Keeps variables and output beside the row.
@@ -99,6 +156,12 @@ impl Drop for Dispatch<'_> {
         if let Some(mut row) = self.row.take() {
             if row.failure == Some(RowFailure::Cancelled) {
                 row.latency_ms = latency;
+            }
+            if let (Some(listener), Some(RowFailure::Class(class))) = (self.listener, row.failure) {
+                listener.tell(Told::Discarded {
+                    attempt: row.attempt,
+                    class,
+                });
             }
             match self.capture.take() {
                 Some(capture) => self.parts.store.record_captured(row, capture),

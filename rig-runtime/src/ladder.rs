@@ -26,6 +26,7 @@ use crate::rig::Parts;
 use crate::run::{Run, RunMeta};
 use crate::search::Finding;
 use crate::step::{LadderState, Repairer, Step, step};
+use crate::stream::Listener;
 use crate::turn::Turn;
 
 /// What is to be run.
@@ -46,6 +47,8 @@ pub(crate) struct Job {
     pub(crate) deadline: Option<Duration>,
     /// Reads an answer into the output type of the call.
     pub(crate) hold: Hold,
+    /// Who is told what happens while it happens; answers are streamed then.
+    pub(crate) listener: Option<Listener>,
 }
 
 /// The output of a run, with what an error about it would have to say.

@@ -18,6 +18,7 @@ mod deadline;
 mod dimensions;
 mod dispatch;
 mod error;
+mod exchange;
 mod generated;
 mod ground;
 mod id;
@@ -34,6 +35,7 @@ mod rig;
 mod run;
 mod search;
 mod step;
+mod stream;
 mod turn;
 mod undo;
 
@@ -58,6 +60,7 @@ pub use rig::{AlreadyInstalled, Rig, RigBuilder, install};
 pub use run::{AttemptCounts, Citation, Run, RunMeta};
 pub use search::{Finding, Search, SearchError};
 pub use store::Store;
+pub use stream::{Event, Events};
 pub use transport::Transport;
 pub use turn::{ToolCall, Turn};
 

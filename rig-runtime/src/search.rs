@@ -61,9 +61,9 @@ impl Search for HttpSearch<'_> {
                 rejected: false,
             };
             let sent = self.transport.send(self.request(&query)).await;
-            let mut response = sent.map_err(failed)?;
+            let response = sent.map_err(failed)?;
             let mut body = Vec::new();
-            match transport::read(&mut *response.body, &mut body).await {
+            match transport::read(response.body, &mut body).await {
                 Err(error) if response.status < 400 => Err(failed(error)),
                 _ => decode(response.status, &body),
             }

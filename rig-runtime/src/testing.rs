@@ -32,12 +32,15 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::clock::Clock;
-use crate::transport::{Body, BoxFuture, Headers, Request, Response, Transport, TransportError};
+use crate::transport::{BoxFuture, Headers, Request, Response, Transport, TransportError};
 
 pub use crate::store::memory::MemoryStore;
 
+mod pieces;
 mod search;
 
+use pieces::{Piece, ScriptedBody};
+pub use pieces::{chat_delta, chat_end};
 pub use search::ScriptedSearch;
 
 /// A clock that moves only when somebody waits.
@@ -52,7 +55,7 @@ struct Time {
     now: Duration,
     /// When the waits under way end; a wait is known by its number.
     waiting: Vec<(u64, Duration)>,
-    /// How often a wait has begun or ended; also the number of the last wait.
+    /// How often something has happened, as that a wait has begun or ended; also the number of the last wait.
     changes: u64,
     waits: Vec<Duration>,
 }
@@ -75,9 +78,8 @@ struct Script {
 pub struct Scripted {
     status: u16,
     headers: Vec<(String, String)>,
-    body: Vec<u8>,
+    body: VecDeque<Piece>,
     head_after: Duration,
-    body_after: Duration,
     fault: Option<TransportError>,
 }
 
@@ -104,6 +106,11 @@ impl ManualClock {
 
     fn time(&self) -> MutexGuard<'_, Time> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Holds the time where it is until everybody who waits has been asked once more.
+    fn stir(&self) {
+        self.time().changes += 1;
     }
 
     /// Waits without a trace in [`ManualClock::waits`].
@@ -239,8 +246,7 @@ impl Transport for ScriptedTransport {
                 headers: Headers::new(reply.headers),
                 body: Box::new(ScriptedBody {
                     clock: self.clock.clone(),
-                    after: reply.body_after,
-                    body: Some(reply.body),
+                    pieces: reply.body,
                 }),
             })
         })
@@ -254,9 +260,8 @@ impl Scripted {
         Self {
             status,
             headers: Vec::new(),
-            body: body.into(),
+            body: [Piece::Bytes(Duration::ZERO, body.into())].into(),
             head_after: Duration::ZERO,
-            body_after: Duration::ZERO,
             fault: None,
         }
     }
@@ -297,7 +302,9 @@ impl Scripted {
     /// Lets this much time pass between head and body.
     #[must_use]
     pub fn body_after(mut self, delay: Duration) -> Self {
-        self.body_after = delay;
+        if let Some(Piece::Bytes(after, _)) = self.body.front_mut() {
+            *after = delay;
+        }
         self
     }
 }
@@ -326,24 +333,6 @@ pub fn chat_completion(
         },
     })
     .to_string()
-}
-
-struct ScriptedBody {
-    clock: ManualClock,
-    after: Duration,
-    body: Option<Vec<u8>>,
-}
-
-impl Body for ScriptedBody {
-    fn chunk(&mut self) -> BoxFuture<'_, Result<Option<Vec<u8>>, TransportError>> {
-        Box::pin(async move {
-            let body = self.body.take();
-            if body.is_some() {
-                self.clock.pass(self.after).await;
-            }
-            Ok(body)
-        })
-    }
 }
 
 fn copy(request: &Request) -> Request {

@@ -55,16 +55,48 @@ pub struct TransportError {
     pub message: String,
 }
 
-/// The longest body that is read.
+/// The longest body that is read whole.
 const LONGEST_BODY: usize = 16 << 20;
 
-/// Reads a body to its end, or as far as it goes.
-pub(crate) async fn read(from: &mut dyn Body, body: &mut Vec<u8>) -> Result<(), TransportError> {
-    while let Some(piece) = from.chunk().await? {
-        if body.len() + piece.len() > LONGEST_BODY {
-            let message = format!("the response is longer than {LONGEST_BODY} bytes");
+/// The longest stream of events that is read: the frame around a word is many times as long as the word.
+const LONGEST_STREAM: usize = 64 << 20;
+
+/// A body that is read as far as the longest.
+pub(crate) struct Pieces {
+    body: Box<dyn Body>,
+    read: usize,
+}
+
+impl Pieces {
+    /// Returns the pieces of a body.
+    pub(crate) fn new(body: Box<dyn Body>) -> Self {
+        Self { body, read: 0 }
+    }
+
+    /// Returns the next piece, or `None` after the last. `is_stream` says what the pieces so far are.
+    pub(crate) async fn next(
+        &mut self,
+        is_stream: bool,
+    ) -> Result<Option<Vec<u8>>, TransportError> {
+        let piece = self.body.chunk().await?;
+        let longest = if is_stream {
+            LONGEST_STREAM
+        } else {
+            LONGEST_BODY
+        };
+        self.read += piece.as_ref().map_or(0, Vec::len);
+        if self.read > longest {
+            let message = format!("the response is longer than {longest} bytes");
             return Err(TransportError { message });
         }
+        Ok(piece)
+    }
+}
+
+/// Reads a body to its end, or as far as it goes.
+pub(crate) async fn read(from: Box<dyn Body>, body: &mut Vec<u8>) -> Result<(), TransportError> {
+    let mut pieces = Pieces::new(from);
+    while let Some(piece) = pieces.next(false).await? {
         body.extend_from_slice(&piece);
     }
     Ok(())
@@ -107,3 +139,33 @@ impl fmt::Display for TransportError {
 }
 
 impl std::error::Error for TransportError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A body that goes on for ever.
+    struct Endless;
+
+    impl Body for Endless {
+        fn chunk(&mut self) -> BoxFuture<'_, Result<Option<Vec<u8>>, TransportError>> {
+            Box::pin(async { Ok(Some(vec![b' '; 1 << 20])) })
+        }
+    }
+
+    #[tokio::test]
+    async fn a_body_is_read_as_far_as_the_longest() {
+        for (is_stream, longest) in [(false, LONGEST_BODY), (true, LONGEST_STREAM)] {
+            let mut pieces = Pieces::new(Box::new(Endless));
+            let mut read = 0;
+            let error = loop {
+                match pieces.next(is_stream).await {
+                    Ok(piece) => read += piece.unwrap().len(),
+                    Err(error) => break error,
+                }
+            };
+            let message = format!("the response is longer than {longest} bytes");
+            assert_eq!((read, error), (longest, TransportError { message }));
+        }
+    }
+}

@@ -175,9 +175,9 @@ pub struct Policy {
     pub backoff: &'static [(FailureClass, Backoff)],
     /// Longest wall clock of one attempt, headers and body, in milliseconds.
     pub timeout_ms: u64,
-    /// Longest wait of a stream for its first content, in milliseconds.
+    /// Longest wait of a stream for its first content, from dispatch, in milliseconds.
     pub first_token_ms: Option<u64>,
-    /// Longest silence of a stream between two pieces of content, in milliseconds.
+    /// Longest silence of a stream between two pieces of content, in milliseconds; keep-alives are none.
     pub idle_ms: Option<u64>,
     /// Longest wall clock of the whole run, waits included, in milliseconds.
     pub deadline_ms: Option<u64>,

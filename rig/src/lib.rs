@@ -13,6 +13,7 @@
 //! - [`route`] binds a function to a compiled route; awaiting it gives the output.
 //! - [`Call`] is what the function returns: `call.tag(…)`, `call.variant(…)`, `call.on(&rig)`, and
 //!   `call.run().await` for the output with its [`RunMeta`].
+//! - [`Events`] is what `call.stream()` returns: the same call, told while it goes on, one [`Event`] after the other.
 //! - [`Rig`] holds keys, addresses, the store and the clock. Without one, the first call builds the process
 //!   default from the environment; [`install`] sets it.
 //! - [`Error`] says why there is no output: [`ConfigError`] before anything was dispatched, [`Failure`] after
@@ -23,9 +24,9 @@ pub mod failures;
 
 pub use rig_macros::route;
 pub use rig_runtime::{
-    AlreadyInstalled, AttemptCounts, Call, Citation, Clock, ConfigError, Error, Failure, Finding,
-    NoVariant, Result, Rig, RigBuilder, Run, RunMeta, Search, SearchError, Store, ToolCall,
-    Transport, Turn, install, store, testing, transport,
+    AlreadyInstalled, AttemptCounts, Call, Citation, Clock, ConfigError, Error, Event, Events,
+    Failure, Finding, NoVariant, Result, Rig, RigBuilder, Run, RunMeta, Search, SearchError, Store,
+    ToolCall, Transport, Turn, install, store, testing, transport,
 };
 pub use rig_spec::{FailureClass, Tier, Usd, UsdPerMtok};
 

@@ -22,6 +22,7 @@ mod retry;
 mod serve;
 mod sized;
 mod store;
+mod stream;
 mod tools;
 mod variant;
 

@@ -1,8 +1,9 @@
 //! Does the ladder do over real connections what it does over scripted ones?
 
+use std::sync::mpsc::channel;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use rig::testing::{MemoryStore, chat_completion};
+use rig::testing::{MemoryStore, chat_completion, chat_delta, chat_end};
 use rig::transport::BoxFuture;
 use rig::{Clock, Failure, FailureClass, Rig};
 use tests::routes::{self, FcBaseInput, LadderInput, PatientInput};
@@ -306,4 +307,86 @@ fn dropping_a_call_closes_its_connection_and_leaves_a_cancelled_row() {
         assert_eq!(row.failure.map(|failure| failure.name()), Some("cancelled"));
         assert_eq!((row.tokens_in, row.attempt), (None, 1));
     }
+}
+
+/// Returns a piece of a body whose length nobody knows.
+fn chunk(text: &str) -> String {
+    format!("{:x}\r\n{text}\r\n", text.len())
+}
+
+const STREAM: &str = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
+
+/// W2: each piece is heard before the host sends the next; and the connection serves the next call, although nobody
+/// has read the body to its very end.
+#[test]
+fn a_stream_is_heard_while_it_arrives() {
+    let (first, second) = (channel(), channel());
+    let bed = bed([Reply::Pieces(first.1), Reply::Pieces(second.1)]);
+    let pieces = [
+        r#"{"verdict": "yes", "#,
+        r#""because": "It is.", "#,
+        r#""also": null}"#,
+    ];
+    for host in [first.0, second.0] {
+        let input = LadderInput {
+            question: "Is it?".to_owned(),
+        };
+        let mut events = routes::ladder(input).on(&bed.rig).stream();
+        bed.runtime.block_on(async {
+            let started = events.next().await;
+            assert!(matches!(started, Some(Ok(rig::Event::Started { .. }))));
+            host.send(STREAM.to_owned()).unwrap();
+            for piece in pieces {
+                host.send(chunk(": alive\n\n") + &chunk(&chat_delta(piece)))
+                    .unwrap();
+                match events.next().await {
+                    Some(Ok(rig::Event::Delta { text, .. })) => assert_eq!(text, piece),
+                    other => panic!("{other:?}"),
+                }
+            }
+            host.send(chunk(&chat_end("stop", 100, 20)) + "0\r\n\r\n")
+                .unwrap();
+            drop(host);
+            let done = events.next().await;
+            assert!(matches!(done, Some(Ok(rig::Event::Done(_)))), "{done:?}");
+        });
+    }
+    let requests = bed.has(&["north/n1 conformant", "north/n1 conformant"]);
+    let connections: Vec<_> = requests.iter().map(|seen| seen.connection).collect();
+    assert_eq!(connections, [0, 0]);
+    assert!(requests[0].body.contains(r#""stream":true"#));
+}
+
+/// L11, K6: dropped in the middle, a stream closes its connection and leaves a cancelled row.
+#[test]
+fn dropping_a_stream_closes_its_connection() {
+    let (host, pieces) = channel();
+    let bed = bed([Reply::Pieces(pieces)]);
+    let input = LadderInput {
+        question: "Is it?".to_owned(),
+    };
+    let mut events = routes::ladder(input).on(&bed.rig).stream();
+    host.send(STREAM.to_owned() + &chunk(&chat_delta("x")))
+        .unwrap();
+    bed.runtime.block_on(async {
+        for _ in 0..2 {
+            assert!(events.next().await.unwrap().is_ok());
+        }
+        drop(events);
+        // The client closes the connection in the background.
+        drop(host);
+        let server = bed.server;
+        let closed = tokio::task::spawn_blocking(move || [server.next(), server.next()]);
+        let closed = closed.await.unwrap();
+        assert!(
+            matches!(closed, [Event::Request(_), Event::Closed(0)]),
+            "{closed:?}"
+        );
+    });
+    let rows = bed.rows.rows();
+    assert_eq!(
+        rows[0].failure.map(|failure| failure.name()),
+        Some("cancelled")
+    );
+    assert_eq!(rows.len(), 1);
 }

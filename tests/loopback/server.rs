@@ -24,6 +24,8 @@ pub(crate) enum Reply {
     Stall(String),
     /// Sends a head without an end of its body, and a blank now and then for as long as the client stays.
     Drip,
+    /// Sends what it is handed, when it is handed it, and then waits for the next request.
+    Pieces(Receiver<String>),
 }
 
 /// What happens to a server.
@@ -131,6 +133,11 @@ fn serve(
                 loop {
                     stream.write_all(b"1\r\n \r\n")?;
                     thread::sleep(Duration::from_millis(5));
+                }
+            }
+            Reply::Pieces(pieces) => {
+                for piece in pieces {
+                    stream.write_all(piece.as_bytes())?;
                 }
             }
         }

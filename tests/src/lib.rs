@@ -12,9 +12,11 @@
 
 #[deny(warnings, missing_docs, rust_2018_idioms, clippy::pedantic)]
 pub mod routes;
+mod streamed;
 mod transcript;
 mod world;
 
+pub use streamed::{check_stream, delta, events_of, listen};
 pub use transcript::{Seen, check};
 pub use world::{KEY_MARKER, World, block_on, messages_reply};
 

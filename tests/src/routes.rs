@@ -33,6 +33,10 @@ pub async fn sized(input: SizedInput) -> rig::Result<ladder::Reply>;
 #[rig::route("hasty")]
 pub async fn hasty(input: HastyInput) -> rig::Result<ladder::Reply>;
 
+/// No silence for long.
+#[rig::route("brisk")]
+pub async fn brisk(input: BriskInput) -> rig::Result<ladder::Reply>;
+
 /// Captured, and repaired.
 #[rig::route("kept")]
 pub async fn kept(input: KeptInput) -> rig::Result<ladder::Reply>;

@@ -300,10 +300,13 @@ fn line(row: &AttemptRow) -> String {
     let mut text = format!("{} {}/{}", row.attempt, row.provider, row.model);
     let end = row.failure.map_or("conformant", |failure| failure.name());
     put(&mut text, format_args!(" {end}"));
-    if let (Some(tokens_in), Some(tokens_out)) = (row.tokens_in, row.tokens_out) {
-        put(&mut text, format_args!(" {tokens_in}+{tokens_out}"));
-    } else {
-        assert_eq!((row.tokens_in, row.tokens_out), (None, None));
+    match (row.tokens_in, row.tokens_out) {
+        (Some(tokens_in), Some(tokens_out)) => {
+            put(&mut text, format_args!(" {tokens_in}+{tokens_out}"));
+        }
+        // A stream that broke off may have told of its input only.
+        (Some(tokens_in), None) => put(&mut text, format_args!(" {tokens_in}+?")),
+        (None, tokens_out) => assert_eq!(tokens_out, None),
     }
     if let Some(cached) = row.tokens_cached {
         put(&mut text, format_args!(" cached {cached}"));

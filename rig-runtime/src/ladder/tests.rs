@@ -358,6 +358,7 @@ async fn an_undeclared_candidate_is_never_dispatched() {
         tags: BTreeMap::new(),
         deadline: None,
         hold: crate::conform::hold::<Value>,
+        listener: None,
     };
     let mut journal = Journal::new("r".to_owned());
     let ask = Ask {

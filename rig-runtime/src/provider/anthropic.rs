@@ -10,6 +10,10 @@ use super::finish::{Answer, Finish};
 use super::{Prompt, Usage};
 use crate::transport::Request;
 
+mod stream;
+
+pub(super) use stream::Assembly;
+
 /// The version of the dialect that is spoken here.
 const VERSION: &str = "2023-06-01";
 
@@ -36,6 +40,8 @@ struct Body<'a> {
     output_config: Option<OutputConfig<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     service_tier: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream: Option<bool>,
 }
 
 #[derive(Serialize)]
@@ -132,6 +138,7 @@ pub(super) fn encode(prompt: &Prompt<'_>) -> Request {
             .tier
             .filter(|tier| provider.tiers.contains(tier))
             .and_then(tier_name),
+        stream: prompt.streams.then_some(true),
     };
     let mut headers = super::json_headers();
     headers.push(("anthropic-version", VERSION.to_owned()));
@@ -213,7 +220,7 @@ fn tier_name(tier: Tier) -> Option<&'static str> {
 }
 
 /// A response. Its leaves are plain values, so that an odd one costs that leaf and not the answer.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 struct Turn {
     #[serde(default)]
     content: Option<Vec<Block>>,
@@ -238,7 +245,10 @@ struct Block {
 
 /// Reads a response with a good status; `None` where there is no answer in it.
 pub(super) fn read(body: &[u8]) -> Option<Answer> {
-    let turn: Turn = serde_json::from_slice(body).ok()?;
+    answer(serde_json::from_slice(body).ok()?)
+}
+
+fn answer(turn: Turn) -> Option<Answer> {
     let usage = usage(&turn.usage);
     if fault::is_error(&turn.error) {
         let fault = Some(Fault::of(&serde_json::json!({ "error": turn.error })));

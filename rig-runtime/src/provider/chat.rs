@@ -12,6 +12,10 @@ use super::finish::{Answer, Finish};
 use super::{Prompt, Usage};
 use crate::transport::{Headers, Request};
 
+mod stream;
+
+pub(super) use stream::Assembly;
+
 #[derive(Serialize)]
 struct Body<'a> {
     model: &'a str,
@@ -34,6 +38,16 @@ struct Body<'a> {
     prompt_cache_key: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     web_search_options: Option<NoOptions>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream_options: Option<StreamOptions>,
+}
+
+/// Without it most hosts do not say what a streamed answer used.
+#[derive(Serialize)]
+struct StreamOptions {
+    include_usage: bool,
 }
 
 #[derive(Serialize)]
@@ -116,6 +130,10 @@ pub(super) fn encode(prompt: &Prompt<'_>) -> Request {
             .filter(|_| provider.cache == CacheDirective::PromptCacheKey)
             .map(|prefix| prefix.fingerprint.as_str()),
         web_search_options: prompt.searches.then_some(NoOptions {}),
+        stream: prompt.streams.then_some(true),
+        stream_options: prompt.streams.then_some(StreamOptions {
+            include_usage: true,
+        }),
     };
     let mut headers = super::json_headers();
     if let Some(key) = prompt.key {
@@ -165,7 +183,7 @@ fn tier_name(tier: Tier) -> &'static str {
 }
 
 /// A response. Its leaves are plain values, so that an odd one costs that leaf and not the answer.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 struct Completion {
     #[serde(default)]
     choices: Option<Vec<Choice>>,
@@ -197,7 +215,10 @@ struct Turn {
 
 /// Reads a response with a good status; `None` where there is no answer in it.
 pub(super) fn read(provider: &Provider, headers: &Headers, body: &[u8]) -> Option<Answer> {
-    let completion: Completion = serde_json::from_slice(body).ok()?;
+    answer(provider, headers, serde_json::from_slice(body).ok()?)
+}
+
+fn answer(provider: &Provider, headers: &Headers, completion: Completion) -> Option<Answer> {
     let usage = usage(provider, &completion.usage, headers);
     let served_tier = completion.service_tier.as_str().map(str::to_owned);
     let choice = completion.choices.into_iter().flatten().next();

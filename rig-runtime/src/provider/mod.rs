@@ -21,15 +21,20 @@ mod classify;
 mod fault;
 mod finish;
 mod message;
+mod reading;
 #[cfg(test)]
 mod recordings;
 #[cfg(test)]
 mod requests;
 #[cfg(test)]
 mod responses;
+mod sse;
 mod wait;
 
+pub(crate) use reading::Reading;
+
 use fault::Fault;
+use finish::Answer;
 
 /// Everything that a request is made of.
 #[derive(Clone, Copy)]
@@ -54,6 +59,8 @@ pub(crate) struct Prompt<'a> {
     pub(crate) prefix: Option<&'a Prefix>,
     /// Tier and sampling.
     pub(crate) policy: &'a Policy,
+    /// Whether the answer is to arrive piece by piece.
+    pub(crate) streams: bool,
 }
 
 /// What a provider answered with.
@@ -148,16 +155,22 @@ pub(crate) fn decode(
         Dialect::AnthropicMessages => anthropic::read(body),
     };
     match answer {
-        Some(mut answer) => {
-            if tools.is_empty() {
-                answer.tool_calls.clear();
-            }
-            answer.settle(headers)
-        }
-        None => Err(Fault::read(body)
-            .or("the response holds no answer")
-            .failed(status, headers)),
+        Some(answer) => conclude(answer, tools, headers),
+        None => Err(Fault::read(body).or(NO_ANSWER).failed(status, headers)),
     }
+}
+
+const NO_ANSWER: &str = "the response holds no answer";
+
+#[expect(
+    clippy::result_large_err,
+    reason = "a reply is as large, and both are moved once"
+)]
+fn conclude(mut answer: Answer, tools: &[Tool], headers: &Headers) -> Result<Reply, Failed> {
+    if tools.is_empty() {
+        answer.tool_calls.clear();
+    }
+    answer.settle(headers)
 }
 
 /// Returns the failure of an attempt that got no whole response.

@@ -56,6 +56,7 @@ fn request(
         searches: false,
         prefix: None,
         policy: &policy,
+        streams: false,
     })
 }
 
@@ -287,6 +288,7 @@ fn a_host_without_a_key_gets_no_key_header_and_no_empty_turn() {
             searches: false,
             prefix: None,
             policy: &policy,
+            streams: false,
         });
         let has = |name| request.headers.iter().any(|(header, _)| *header == name);
         assert!(!has("authorization") && !has("x-api-key"));
@@ -325,6 +327,7 @@ fn a_prefix_is_told_in_each_providers_own_way() {
             searches: false,
             prefix: Some(&prefix),
             policy: &Policy::BLANK,
+            streams: false,
         });
         (body(&request), prefix.fingerprint)
     };
@@ -381,6 +384,7 @@ fn tools_are_told_in_each_dialect() {
             searches: false,
             prefix: Some(&prefix),
             policy: &Policy::BLANK,
+            streams: false,
         }))
     };
     let schema: Value = serde_json::from_str(SCHEMA.json).unwrap();

@@ -40,9 +40,9 @@ pub struct AttemptRow {
     pub cost: Usd,
     /// Whether the cost is zero because no price is known.
     pub pricing_missing: bool,
-    /// From dispatch to the last byte, in milliseconds.
+    /// From dispatch to the last byte, in milliseconds; of a streamed answer, to its end mark.
     pub latency_ms: u64,
-    /// From dispatch to the response's head, in milliseconds.
+    /// From dispatch to the first content of a streamed answer, or to the head of any other response, in milliseconds.
     pub ttfb_ms: Option<u64>,
     /// Why it failed; `None` for a conformant answer.
     pub failure: Option<RowFailure>,

@@ -1,0 +1,127 @@
+//! What do the events of a streamed message add up to?
+//!
+//! The message that the host would have sent whole.
+
+use serde_json::{Map, Value, json};
+
+use super::{Block, Turn, answer, usage};
+use crate::provider::Usage;
+use crate::provider::fault::is_error;
+use crate::provider::finish::Answer;
+use crate::provider::reading::{CUT, Heard, append, is_filled, take};
+
+/// A message under way.
+#[derive(Default)]
+pub(in crate::provider) struct Assembly {
+    /// Whether anything of a message has come.
+    has_begun: bool,
+    /// The blocks, each with its place.
+    blocks: Vec<(Value, Block)>,
+    stop_reason: Value,
+    usage: Map<String, Value>,
+    error: Value,
+}
+
+impl Assembly {
+    /// Takes in an event and returns whether nothing more counts.
+    pub(in crate::provider) fn take(&mut self, mut event: Value, heard: &mut Heard) -> bool {
+        let kind = take(&mut event, "type");
+        let kind = kind.as_str().unwrap_or_default();
+        self.has_begun |= kind.starts_with("message") || kind.starts_with("content_block");
+        match kind {
+            "message_start" => {
+                // What the output will be is not known yet: the count in here is that of its first token.
+                let mut usage = take(&mut take(&mut event, "message"), "usage");
+                if let Some(usage) = usage.as_object_mut() {
+                    usage.remove("output_tokens");
+                }
+                self.take_usage(usage, heard);
+            }
+            "content_block_start" => {
+                heard.is_content = true;
+                let block: Block =
+                    serde_json::from_value(take(&mut event, "content_block")).unwrap_or_default();
+                if block.r#type == "text" {
+                    heard.text.push_str(block.text.as_str().unwrap_or_default());
+                }
+                self.blocks.push((take(&mut event, "index"), block));
+            }
+            "content_block_delta" => {
+                heard.is_content = true;
+                self.take_delta(&event["index"], &event["delta"], heard);
+            }
+            "message_delta" => {
+                let reason = take(&mut take(&mut event, "delta"), "stop_reason");
+                if is_filled(&reason) {
+                    self.stop_reason = reason;
+                }
+                self.take_usage(take(&mut event, "usage"), heard);
+            }
+            "message_stop" => return true,
+            _ if kind == "error" || is_error(&event["error"]) => {
+                let error = take(&mut event, "error");
+                self.fail(if is_error(&error) { error } else { event });
+                return true;
+            }
+            _ => {}
+        }
+        false
+    }
+
+    /// Ends the stream with an error.
+    pub(in crate::provider) fn fail(&mut self, error: Value) {
+        self.error = error;
+    }
+
+    /// Returns usage and tier as far as they were told.
+    pub(in crate::provider) fn used(&self) -> (Usage, Option<String>) {
+        let told = Value::Object(self.usage.clone());
+        let tier = told["service_tier"].as_str();
+        (usage(&told), tier.map(str::to_owned))
+    }
+
+    /// Returns what the events say; `None` where there is no answer in them.
+    pub(in crate::provider) fn finish(mut self) -> Option<Answer> {
+        if self.has_begun && !is_filled(&self.stop_reason) && !is_error(&self.error) {
+            self.fail(json!({ "message": CUT }));
+        }
+        let blocks = self.blocks.into_iter().map(|(_, block)| block);
+        answer(Turn {
+            content: self.has_begun.then(|| blocks.collect()),
+            stop_reason: self.stop_reason,
+            usage: self.usage.into(),
+            error: self.error,
+        })
+    }
+
+    fn take_delta(&mut self, index: &Value, delta: &Value, heard: &mut Heard) {
+        let place = self.blocks.iter_mut().rev().find(|(at, _)| at == index);
+        let Some((_, block)) = place else { return };
+        match delta["type"].as_str().unwrap_or_default() {
+            "text_delta" => {
+                if block.r#type == "text" {
+                    heard
+                        .text
+                        .push_str(delta["text"].as_str().unwrap_or_default());
+                }
+                append(&mut block.text, &delta["text"]);
+            }
+            "input_json_delta" => append(&mut block.input, &delta["partial_json"]),
+            "citations_delta" => match &mut block.citations {
+                Value::Array(citations) => citations.push(delta["citation"].clone()),
+                none => *none = json!([delta["citation"]]),
+            },
+            // Reasoning and its signature are no part of the answer.
+            _ => {}
+        }
+    }
+
+    /// Counts are of all so far: a later one replaces an earlier one.
+    fn take_usage(&mut self, usage: Value, heard: &mut Heard) {
+        if let Value::Object(usage) = usage {
+            heard.has_usage = true;
+            let told = usage.into_iter().filter(|(_, count)| !count.is_null());
+            self.usage.extend(told);
+        }
+    }
+}
