@@ -135,13 +135,6 @@ pub const CODES: &[Code] = &[
         "Write a built-in provider's name, or name the host in `rig.yaml`.",
     ),
     row(
-        "unsupported-provider",
-        "error",
-        "The provider's dialect is not spoken by this version.",
-        "Every call would fail at run time.",
-        "Remove the candidate, or reach the model through a host named in `rig.yaml`.",
-    ),
-    row(
         "unknown-model",
         "warning",
         "Registry and `rig.yaml` know nothing of the model.",

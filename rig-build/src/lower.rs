@@ -22,9 +22,6 @@ use crate::source::Spanned;
 use crate::template::{self, Segment, Template};
 use crate::tool;
 
-/// Built-in providers whose dialect this version does not speak.
-const LATER: [&str; 1] = ["gemini"];
-
 /// Lowers a route as written to a route as meant.
 pub(crate) fn lower(
     route: ast::Route,
@@ -267,19 +264,6 @@ fn provider(name: &Spanned<String>, project: &Project, sink: &mut Sink) -> Optio
         .find(|host| host.name == name.value)
     {
         return Some(ProviderRef::Host(found.clone()));
-    }
-    if LATER.contains(&name.value.as_str()) {
-        let message = format!(
-            "the provider `{}` is not supported by this version of modelrig",
-            name.value
-        );
-        let help = "remove the candidate, or reach the model through a host named in `rig.yaml`";
-        sink.push(
-            Diagnostic::error("unsupported-provider", message)
-                .at(name.span)
-                .help(help),
-        );
-        return None;
     }
     sink.push(project.unknown_provider(&name.value, name.span));
     None

@@ -178,7 +178,8 @@ impl Job {
             );
         }
         // A dialect whose answers with citations cannot be held to a schema is told it instead.
-        let is_told = state.was_invalid() || provider::coaches(candidate, searches);
+        let is_told = state.was_invalid()
+            || provider::coaches(candidate, searches, !self.route.tools.is_empty());
         let system = coach::system(rendered.text, candidate, schema, is_told);
         Ask {
             candidate,

@@ -18,8 +18,8 @@ pub use failure::{Backoff, ClassSpec, Disposition, FAILURE_DOCS, FailureClass};
 pub use lowered::{Lowered, Shape, Step, coaching};
 pub use money::{LongPrompt, Price, Rates, Usd, UsdPerMtok};
 pub use provider::{
-    ANTHROPIC, CacheDirective, DEEPINFRA, DEEPSEEK, Dialect, FIREWORKS, GROK, NativeSchema, OPENAI,
-    PROVIDERS, Provider, TokenLimitKey,
+    ANTHROPIC, CacheDirective, DEEPINFRA, DEEPSEEK, Dialect, FIREWORKS, GEMINI, GROK, NativeSchema,
+    OPENAI, PROVIDERS, Provider, TokenLimitKey,
 };
 pub use registry::{ModelFacts, Probe, model_facts};
 pub use route::{

@@ -14,6 +14,8 @@ pub enum Dialect {
     OpenAiChat,
     /// `POST {base}/messages`, as Anthropic defined it.
     AnthropicMessages,
+    /// `POST {base}/models/{model}:generateContent`, as Google defined it.
+    Gemini,
 }
 
 /// The JSON key that carries the output token limit in the chat dialect.
@@ -117,6 +119,25 @@ pub static ANTHROPIC: Provider = Provider {
     tiers: &[Tier::Standard, Tier::Priority],
 };
 
+/// Gemini. It caches by itself; a handle of a cache is the caller's to make.
+pub static GEMINI: Provider = Provider {
+    name: "gemini",
+    dialect: Dialect::Gemini,
+    base_url: "https://generativelanguage.googleapis.com/v1beta",
+    base_url_env: "GEMINI_BASE_URL",
+    key_env: Some("GEMINI_API_KEY"),
+    capabilities: Capabilities::of(&[
+        Capability::StructuredNative,
+        Capability::JsonMode,
+        Capability::GroundedNative,
+    ]),
+    native_schema: NativeSchema::Gemini,
+    token_limit: TokenLimitKey::MaxTokens,
+    cached_prefix: Some(1_024),
+    cache: CacheDirective::None,
+    tiers: &Tier::ALL,
+};
+
 /// DeepSeek. Its chat endpoint has JSON mode only.
 pub static DEEPSEEK: Provider = Provider {
     name: "deepseek",
@@ -178,6 +199,6 @@ pub static FIREWORKS: Provider = Provider {
 };
 
 /// Every built-in provider.
-pub static PROVIDERS: [&Provider; 6] = [
-    &OPENAI, &ANTHROPIC, &DEEPSEEK, &GROK, &DEEPINFRA, &FIREWORKS,
+pub static PROVIDERS: [&Provider; 7] = [
+    &OPENAI, &ANTHROPIC, &GEMINI, &DEEPSEEK, &GROK, &DEEPINFRA, &FIREWORKS,
 ];

@@ -39,10 +39,10 @@ pub mod __private {
     };
     pub use rig_spec::{
         ANTHROPIC, Backoff, Cache, CacheDirective, Candidate, Capabilities, Capability, DEEPINFRA,
-        DEEPSEEK, Dialect, Dimension, Enforcement, FIREWORKS, FailureClass, GROK, Grounding,
-        Lowered, NativeSchema, OPENAI, PROVIDERS, Plan, Policy, Price, Project, Provider, Rates,
-        Repair, Route, Sampling, Schema, Search, Segment, Shape, Step, Template, Tier,
-        TokenLimitKey, Tool, Usd, UsdPerMtok, Variant,
+        DEEPSEEK, Dialect, Dimension, Enforcement, FIREWORKS, FailureClass, GEMINI, GROK,
+        Grounding, Lowered, NativeSchema, OPENAI, PROVIDERS, Plan, Policy, Price, Project,
+        Provider, Rates, Repair, Route, Sampling, Schema, Search, Segment, Shape, Step, Template,
+        Tier, TokenLimitKey, Tool, Usd, UsdPerMtok, Variant,
     };
     pub use serde::{self, Deserialize, Serialize};
     pub use serde_json::{self, Value};

@@ -60,6 +60,7 @@ pub(super) fn hosts(out: &mut String, route: &Checked) {
         let dialect = match host.dialect {
             Dialect::OpenAiChat => "OpenAiChat",
             Dialect::AnthropicMessages => "AnthropicMessages",
+            Dialect::Gemini => "Gemini",
         };
         put(
             out,
@@ -260,6 +261,7 @@ fn every_built_in_provider_has_a_static_of_its_name() {
         [
             "OPENAI",
             "ANTHROPIC",
+            "GEMINI",
             "DEEPSEEK",
             "GROK",
             "DEEPINFRA",

@@ -52,9 +52,10 @@ const MODEL: Keys = Keys {
         "max_output",
     ],
 };
-const DIALECTS: [(&str, Dialect); 2] = [
+const DIALECTS: [(&str, Dialect); 3] = [
     ("openai", Dialect::OpenAiChat),
     ("anthropic", Dialect::AnthropicMessages),
+    ("gemini", Dialect::Gemini),
 ];
 
 /// Reads an entry of `providers`.

@@ -199,7 +199,7 @@ fn tools<'a>(prompt: &Prompt<'a>, system: &Option<System<'_>>) -> Vec<AnyTool<'a
 /// The dialect has no JSON mode: without a schema only the prompt asks for JSON.
 fn output_config<'a>(prompt: &Prompt<'a>) -> Option<OutputConfig<'a>> {
     match prompt.candidate.enforcement {
-        _ if super::coaches(prompt.candidate, prompt.searches) => None,
+        _ if prompt.searches => None,
         Enforcement::Native(lowered) => prompt.schema.map(|schema| OutputConfig {
             format: Format {
                 r#type: "json_schema",

@@ -111,6 +111,19 @@ const RULES: &[Rule] = &[
         ],
         verdict: CONFIG_AUTH,
     },
+    // A named cache that is no more, told as credentials.
+    Rule {
+        statuses: &[(400, 400), (403, 404)],
+        codes: NONE,
+        texts: &[
+            "cachedcontent not found",
+            "cached content not found",
+            "cachedcontent has expired",
+            "cached content has expired",
+            "cached content is expired",
+        ],
+        verdict: Verdict::Class(FailureClass::CacheInvalid),
+    },
     // Credentials.
     Rule {
         statuses: &[(401, 401), (403, 403)],
@@ -124,6 +137,7 @@ const RULES: &[Rule] = &[
             "invalid_api_key",
             "api_key_invalid",
             "authentication_error",
+            "failed_precondition",
             "permission_error",
         ],
         texts: &[

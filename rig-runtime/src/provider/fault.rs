@@ -3,6 +3,8 @@
 //! Any of the shapes that hosts are known to answer with. What cannot be read is not quoted: an edge page says
 //! nothing that its status does not.
 
+use std::time::Duration;
+
 use serde_json::Value;
 
 use super::classify::{NETWORK, Verdict, classify};
@@ -16,6 +18,8 @@ pub(super) struct Fault {
     pub(super) status: Option<u16>,
     /// Every code, type and status name, in lower case.
     pub(super) codes: Vec<String>,
+    /// The wait that the body asks for.
+    pub(super) wait: Option<Duration>,
     /// The message as it came. It is for matching; only [`message::presentable`] text may leave.
     pub(super) message: Option<String>,
 }
@@ -51,6 +55,12 @@ impl Fault {
         let error = &value["error"];
         for level in [error, value, &error["innererror"], &error["inner_error"]] {
             fault.take_codes(level);
+        }
+        for detail in error["details"].as_array().into_iter().flatten() {
+            let reason = detail["reason"].as_str();
+            fault.codes.extend(reason.map(str::to_ascii_lowercase));
+            let delay = detail["retryDelay"].as_str();
+            fault.wait = fault.wait.or(delay.and_then(wait::from_duration));
         }
         if error["metadata"]["reasons"].is_array() {
             fault.codes.push("moderation".to_owned());
@@ -102,7 +112,7 @@ impl Fault {
                 .is_some_and(|value| value.trim() == "false");
         let asked = (!is_good).then(|| wait::from_headers(headers)).flatten();
         Failed {
-            retry_after: asked.or_else(|| wait::from_text(text)),
+            retry_after: asked.or(self.wait).or_else(|| wait::from_text(text)),
             rejected: verdict == Verdict::Rejected || (verdict == NETWORK && told_not_to),
             ..Failed::new(verdict.class(), shown)
         }

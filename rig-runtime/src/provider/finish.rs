@@ -42,6 +42,8 @@ pub(super) enum Finish {
     Shed,
     /// The provider broke down while answering.
     Broken,
+    /// The model called a tool in a way that the provider could not read.
+    Malformed,
     /// The provider wants to be asked to go on. Nothing that we send lets it, so it is no answer.
     Paused,
 }
@@ -54,6 +56,16 @@ const REASONS: &[(&str, Finish)] = &[
     ("model_context_window_exceeded", Finish::Truncated),
     ("content_filter", Finish::Refused),
     ("refusal", Finish::Refused),
+    ("safety", Finish::Refused),
+    ("recitation", Finish::Refused),
+    ("blocklist", Finish::Refused),
+    ("prohibited_content", Finish::Refused),
+    ("spii", Finish::Refused),
+    ("image_safety", Finish::Refused),
+    ("model_armor", Finish::Refused),
+    ("malformed_function_call", Finish::Malformed),
+    ("unexpected_tool_call", Finish::Malformed),
+    ("too_many_tool_calls", Finish::Malformed),
     ("insufficient_system_resource", Finish::Shed),
     ("error", Finish::Broken),
     ("pause_turn", Finish::Paused),
@@ -90,6 +102,10 @@ impl Answer {
             (None, Finish::Broken) => Failed::new(
                 FailureClass::Network,
                 "the provider broke down while answering",
+            ),
+            (None, Finish::Malformed) => Failed::new(
+                FailureClass::ContentInvalid,
+                "the model called a tool in a way that the provider could not read",
             ),
             (None, Finish::Paused) => Failed::new(
                 FailureClass::ContentInvalid,

@@ -20,6 +20,7 @@ mod chat;
 mod classify;
 mod fault;
 mod finish;
+mod gemini;
 mod message;
 mod reading;
 #[cfg(test)]
@@ -126,6 +127,7 @@ pub(crate) fn encode(prompt: &Prompt<'_>) -> Request {
     match prompt.candidate.provider.dialect {
         Dialect::OpenAiChat => chat::encode(prompt),
         Dialect::AnthropicMessages => anthropic::encode(prompt),
+        Dialect::Gemini => gemini::encode(prompt),
     }
 }
 
@@ -153,6 +155,7 @@ pub(crate) fn decode(
     let answer = match provider.dialect {
         Dialect::OpenAiChat => chat::read(provider, headers, body),
         Dialect::AnthropicMessages => anthropic::read(body),
+        Dialect::Gemini => gemini::read(headers, body),
     };
     match answer {
         Some(answer) => conclude(answer, tools, headers),
@@ -178,10 +181,14 @@ pub(crate) fn transport_failed(error: &TransportError) -> Failed {
     Failed::new(FailureClass::Network, message::presentable(&error.message))
 }
 
-/// Returns whether a candidate has to be told the schema because it searches: the messages dialect takes no schema
-/// beside citations, and a search cites.
-pub(crate) fn coaches(candidate: &Candidate, searches: bool) -> bool {
-    searches && candidate.provider.dialect == Dialect::AnthropicMessages
+/// Returns whether a candidate has to be told the schema because its dialect cannot enforce one beside a search or
+/// tools: the messages dialect takes none beside citations, and a search cites.
+pub(crate) fn coaches(candidate: &Candidate, searches: bool, has_tools: bool) -> bool {
+    match candidate.provider.dialect {
+        Dialect::OpenAiChat => false,
+        Dialect::AnthropicMessages => searches,
+        Dialect::Gemini => gemini::coaches(candidate, searches || has_tools),
+    }
 }
 
 pub(crate) fn json_headers() -> Vec<(&'static str, String)> {

@@ -9,10 +9,10 @@ use std::mem;
 use rig_spec::{Dialect, Provider, Tool};
 use serde_json::{Value, json};
 
-use super::fault::Fault;
+use super::fault::{Fault, is_error};
 use super::finish::Answer;
 use super::sse::{Decoder, Event, NotEvents};
-use super::{Failed, NO_ANSWER, Reply, Usage, anthropic, chat, conclude, decode};
+use super::{Failed, NO_ANSWER, Reply, Usage, anthropic, chat, conclude, decode, gemini};
 use crate::transport::Headers;
 
 /// A response under way.
@@ -35,6 +35,8 @@ enum Form {
 struct Events {
     decoder: Decoder,
     assembly: Assembly,
+    /// The last bytes, in which an error may stand that is no event.
+    tail: Vec<u8>,
     /// Whether nothing more counts.
     is_over: bool,
 }
@@ -47,6 +49,7 @@ struct Events {
 enum Assembly {
     Chat(chat::Assembly),
     Messages(anthropic::Assembly),
+    Gemini(gemini::Assembly),
 }
 
 /// What a piece of a response brought.
@@ -127,6 +130,7 @@ impl Reading {
             Form::Events(events) => match &events.assembly {
                 Assembly::Chat(chat) => chat.used(self.provider, &self.headers),
                 Assembly::Messages(messages) => messages.used(),
+                Assembly::Gemini(gemini) => gemini.used(&self.headers),
             },
         }
     }
@@ -171,7 +175,9 @@ impl Reading {
                     Dialect::AnthropicMessages => {
                         Assembly::Messages(anthropic::Assembly::default())
                     }
+                    Dialect::Gemini => Assembly::Gemini(gemini::Assembly::default()),
                 },
+                tail: Vec::new(),
                 is_over: false,
             })),
         }
@@ -181,6 +187,9 @@ impl Reading {
 impl Events {
     fn push(&mut self, piece: &[u8]) -> Heard {
         let mut heard = Heard::default();
+        self.tail.extend_from_slice(piece);
+        let beyond = self.tail.len().saturating_sub(LONGEST_TAIL);
+        self.tail.drain(..beyond);
         for event in self.decoder.push(piece) {
             if !self.is_over && self.take(event, &mut heard).is_none() {
                 self.assembly.fail(json!({ "message": UNREADABLE }));
@@ -201,6 +210,7 @@ impl Events {
                 self.is_over = match &mut self.assembly {
                     Assembly::Chat(chat) => chat.take(&event.name, told, heard),
                     Assembly::Messages(messages) => messages.take(told, heard),
+                    Assembly::Gemini(gemini) => gemini.take(told, heard),
                 };
             }
         }
@@ -214,9 +224,13 @@ impl Events {
                 let _ = self.take(event, &mut Heard::default());
             }
         }
+        if let (false, Some(error)) = (self.is_over, loose_error(&self.tail)) {
+            self.assembly.fail(error);
+        }
         match self.assembly {
             Assembly::Chat(chat) => chat.finish(provider, headers),
             Assembly::Messages(messages) => messages.finish(),
+            Assembly::Gemini(gemini) => gemini.finish(headers),
         }
     }
 }
@@ -226,8 +240,24 @@ impl Assembly {
         match self {
             Self::Chat(chat) => chat.fail(error),
             Self::Messages(messages) => messages.fail(error),
+            Self::Gemini(gemini) => gemini.fail(error),
         }
     }
+}
+
+/// How much of the end of a stream is kept, in bytes.
+const LONGEST_TAIL: usize = 16_384;
+
+/// Returns the error that ends a stream without being an event of it: some hosts append it as plain JSON.
+fn loose_error(tail: &[u8]) -> Option<Value> {
+    let starts = tail.windows(2).enumerate();
+    let mut starts = starts.filter(|(_, pair)| pair == b"\n{");
+    let error = |at: usize| {
+        let mut value: Value = serde_json::from_slice(&tail[at + 1..]).ok()?;
+        let error = take(&mut value, "error");
+        is_error(&error).then_some(error)
+    };
+    starts.find_map(|(at, _)| error(at))
 }
 
 /// Takes a field out of an object; null where there is none.

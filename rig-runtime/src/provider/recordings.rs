@@ -1,14 +1,14 @@
 //! Do real answers decode to what they are?
 //!
-//! Every recorded answer of the two dialects, whole or streamed, compared with its label; a stream also with itself,
+//! Every recorded answer of the three dialects, whole or streamed, compared with its label; a stream also with itself,
 //! cut in other places. The recordings are not part of the repository; where they are missing the tests say so and
 //! pass.
 
 use std::path::{Path, PathBuf};
 
 use rig_spec::{
-    ANTHROPIC, CacheDirective, Capabilities, Dialect, FailureClass, NativeSchema, PROVIDERS,
-    Provider, Schema, TokenLimitKey, Tool,
+    ANTHROPIC, CacheDirective, Capabilities, Dialect, FailureClass, GEMINI, NativeSchema,
+    PROVIDERS, Provider, Schema, TokenLimitKey, Tool,
 };
 use serde_json::{Value, json};
 
@@ -153,11 +153,12 @@ impl<'a> Recorded<'a> {
     fn of(recording: &'a Value) -> Option<Self> {
         let provider = match recording["api"].as_str()? {
             "anthropic.messages" => &ANTHROPIC,
+            "gemini.generate" | "gemini.stream" => &GEMINI,
             "openai.chat" => {
-                let named = PROVIDERS
-                    .into_iter()
-                    .find(|row| recording["provider"] == row.name);
-                named.unwrap_or(&HOST)
+                let mut named = PROVIDERS.into_iter().filter(|row| {
+                    row.dialect == Dialect::OpenAiChat && recording["provider"] == row.name
+                });
+                named.next().unwrap_or(&HOST)
             }
             _ => return None,
         };
@@ -334,6 +335,9 @@ fn same_usage(provider: &Provider, recording: &Value, found: Usage) -> Result<()
     let reported_out = count(&["output", "completion_tokens", "output_tokens"]);
     let is_anthropic = provider.name == ANTHROPIC.name;
     let beside_input = cached.unwrap_or(0) + count(&["cache_write"]).unwrap_or(0);
+    let is_gemini = provider.name == GEMINI.name;
+    let tools_brought = count(&["tool_prompt"]).filter(|_| is_gemini);
+    let reported_in = reported_in.map(|input| input + tools_brought.unwrap_or(0));
     let tokens_in = reported_in.map(|input| {
         if is_anthropic {
             input + beside_input
@@ -343,7 +347,9 @@ fn same_usage(provider: &Provider, recording: &Value, found: Usage) -> Result<()
     });
     let tokens_out = match (recording["provider"].as_str().unwrap(), reported_out) {
         ("grok", Some(out)) => Some(out + count(&["reasoning"]).unwrap_or(0)),
-        ("gemini", Some(_)) => Some(count(&["total"]).unwrap() - reported_in.unwrap()),
+        ("gemini", _) if reported_in.is_some() => {
+            Some(count(&["total"]).unwrap() - reported_in.unwrap())
+        }
         (_, out) => out,
     };
     let written = count(&["cache_write", "cache_creation_input_tokens"])

@@ -1,8 +1,11 @@
 //! Do requests have the shape that each dialect wants?
 
+mod gemini;
+mod tools;
+
 use rig_spec::{
     ANTHROPIC, Candidate, DEEPINFRA, DEEPSEEK, Enforcement, FIREWORKS, GROK, Lowered, OPENAI,
-    Policy, Provider, Sampling, Schema, Tier, Tool,
+    Policy, Provider, Sampling, Schema, Tier,
 };
 use serde_json::{Value, json};
 
@@ -352,48 +355,4 @@ fn a_prefix_is_told_in_each_providers_own_way() {
     ] {
         assert_eq!(body(&ANTHROPIC, system, shared).0["system"], expected);
     }
-}
-
-const LOOKUP: Tool = Tool {
-    name: "lookup",
-    description: "Looks up.",
-    parameters: SCHEMA,
-};
-
-/// L1, W3: tools in both dialects; where calls share nothing else, the mark is on the last of them.
-#[test]
-fn tools_are_told_in_each_dialect() {
-    let body = |provider: &'static Provider, shared: usize| {
-        let candidate = Candidate {
-            provider,
-            model: "m-1",
-            capabilities: provider.capabilities,
-            enforcement: Enforcement::Coached,
-            price: None,
-        };
-        let tools = [LOOKUP, LOOKUP];
-        let prefix = Prefix::new("Ada", shared, None, &tools);
-        body(&encode(&Prompt {
-            candidate: &candidate,
-            base_url: provider.base_url,
-            key: None,
-            system: "Ada",
-            user: "go",
-            schema: None,
-            tools: &tools,
-            searches: false,
-            prefix: Some(&prefix),
-            policy: &Policy::BLANK,
-            streams: false,
-        }))
-    };
-    let schema: Value = serde_json::from_str(SCHEMA.json).unwrap();
-    let function = json!({ "name": "lookup", "description": "Looks up.", "parameters": schema });
-    let tool = json!({ "type": "function", "function": function });
-    assert_eq!(body(&OPENAI, 0)["tools"], json!([tool, tool]));
-    let plain = json!({ "name": "lookup", "description": "Looks up.", "input_schema": schema });
-    let mut marked = plain.clone();
-    marked["cache_control"] = json!({ "type": "ephemeral" });
-    assert_eq!(body(&ANTHROPIC, 0)["tools"], json!([plain, marked]));
-    assert_eq!(body(&ANTHROPIC, 3)["tools"], json!([plain, plain]));
 }

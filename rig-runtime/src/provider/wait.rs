@@ -30,6 +30,11 @@ pub(super) fn from_text(message: &str) -> Option<Duration> {
         .find_map(|(_, rest)| duration(rest))
 }
 
+/// Returns a wait that is written as a duration: `31s`, `31.5s`.
+pub(super) fn from_duration(text: &str) -> Option<Duration> {
+    duration(text.trim())
+}
+
 fn number(text: &str) -> Option<f64> {
     let text = text.trim();
     let is_plain = text

@@ -1,0 +1,282 @@
+//! The Gemini dialect: `POST {base}/models/{model}:generateContent`, as Google defined it.
+
+mod stream;
+
+use rig_spec::{Candidate, Enforcement, Tier};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::fault::{self, Fault};
+use super::finish::{Answer, Finish};
+use super::reading::Heard;
+use super::{Prompt, Usage};
+use crate::run::Citation;
+use crate::transport::{Headers, Request};
+
+pub(super) use stream::Assembly;
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Body<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    system_instruction: Option<Content<'a>>,
+    contents: [Content<'a>; 1],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<AnyTool<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    generation_config: Option<GenerationConfig<'a>>,
+    /// The one field that the dialect takes in snake case only.
+    #[serde(rename = "service_tier", skip_serializing_if = "Option::is_none")]
+    service_tier: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+struct Content<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    role: Option<&'static str>,
+    parts: [TextPart<'a>; 1],
+}
+
+#[derive(Serialize)]
+struct TextPart<'a> {
+    text: &'a str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+enum AnyTool<'a> {
+    GoogleSearch {},
+    FunctionDeclarations(Vec<Function<'a>>),
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Function<'a> {
+    name: &'a str,
+    description: &'a str,
+    parameters_json_schema: &'a RawValue,
+}
+
+#[derive(Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct GenerationConfig<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top_p: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_output_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_mime_type: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_json_schema: Option<Verbatim<'a>>,
+}
+
+/// A schema as it stands.
+#[derive(Serialize)]
+#[serde(transparent)]
+struct Verbatim<'a>(&'a RawValue);
+
+impl PartialEq for Verbatim<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.get() == other.0.get()
+    }
+}
+
+/// Returns the request of a prompt.
+pub(super) fn encode(prompt: &Prompt<'_>) -> Request {
+    let provider = prompt.candidate.provider;
+    let content = |role, text| Content {
+        role,
+        parts: [TextPart { text }],
+    };
+    let body = Body {
+        system_instruction: (!prompt.system.is_empty()).then(|| content(None, prompt.system)),
+        contents: [content(Some("user"), prompt.user)],
+        tools: tools(prompt),
+        generation_config: Some(generation_config(prompt))
+            .filter(|config| *config != GenerationConfig::default()),
+        service_tier: prompt
+            .policy
+            .tier
+            .filter(|tier| provider.tiers.contains(tier))
+            .map(Tier::name),
+    };
+    let mut headers = super::json_headers();
+    if let Some(key) = prompt.key {
+        headers.push(("x-goog-api-key", key.reveal().to_owned()));
+    }
+    Request {
+        url: format!(
+            "{}/models/{}:{}",
+            prompt.base_url,
+            prompt.candidate.model,
+            if prompt.streams {
+                "streamGenerateContent?alt=sse"
+            } else {
+                "generateContent"
+            }
+        ),
+        headers,
+        body: serde_json::to_vec(&body).expect("text and numbers can be written as JSON"),
+    }
+}
+
+fn tools<'a>(prompt: &Prompt<'a>) -> Vec<AnyTool<'a>> {
+    let functions = prompt.tools.iter().map(|tool| Function {
+        name: tool.name,
+        description: tool.description,
+        parameters_json_schema: super::verbatim(tool.parameters.json),
+    });
+    let functions: Vec<_> = functions.collect();
+    let search = prompt.searches.then_some(AnyTool::GoogleSearch {});
+    let declared = (!functions.is_empty()).then_some(AnyTool::FunctionDeclarations(functions));
+    search.into_iter().chain(declared).collect()
+}
+
+fn generation_config<'a>(prompt: &Prompt<'a>) -> GenerationConfig<'a> {
+    let sampling = &prompt.policy.sampling;
+    let has_tools = !prompt.tools.is_empty();
+    let enforcement = if coaches(prompt.candidate, prompt.searches || has_tools) {
+        Enforcement::Coached
+    } else {
+        prompt.candidate.enforcement
+    };
+    let (mime_type, schema) = match enforcement {
+        Enforcement::Native(lowered) => {
+            let json = prompt
+                .schema
+                .map(|schema| lowered.json.unwrap_or(schema.json));
+            (true, json)
+        }
+        Enforcement::JsonMode => (true, None),
+        Enforcement::Coached => (false, None),
+    };
+    GenerationConfig {
+        temperature: sampling.temperature,
+        top_p: sampling.top_p,
+        max_output_tokens: sampling.max_output_tokens,
+        response_mime_type: mime_type.then_some("application/json"),
+        response_json_schema: schema.map(|json| Verbatim(super::verbatim(json))),
+    }
+}
+
+/// Returns whether a candidate has to be told the schema because it has tools: before its third generation, a model
+/// takes neither a schema nor JSON mode beside them.
+pub(super) fn coaches(candidate: &Candidate, has_tools: bool) -> bool {
+    let generation = candidate.model.strip_prefix("gemini-");
+    let is_early = generation.is_some_and(|rest| rest.starts_with(['1', '2']));
+    has_tools && is_early
+}
+
+/// A response. Its leaves are plain values, so that an odd one costs that leaf and not the answer.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Generated {
+    #[serde(default)]
+    candidates: Option<Vec<Value>>,
+    #[serde(default)]
+    prompt_feedback: Value,
+    #[serde(default)]
+    usage_metadata: Value,
+    #[serde(default)]
+    error: Value,
+}
+
+/// Reads a response with a good status; `None` where there is no answer in it. A list holds the pieces of a streamed
+/// one, as hosts send them to those who ask for no events.
+pub(super) fn read(headers: &Headers, body: &[u8]) -> Option<Answer> {
+    if let Ok(pieces) = serde_json::from_slice::<Vec<Value>>(body) {
+        let mut assembly = Assembly::default();
+        let _ = pieces
+            .into_iter()
+            .any(|piece| assembly.take(piece, &mut Heard::default()));
+        return assembly.finish(headers);
+    }
+    answer(serde_json::from_slice(body).ok()?, headers)
+}
+
+/// Returns what a response says; `None` where there is no answer in it.
+fn answer(response: Generated, headers: &Headers) -> Option<Answer> {
+    let bare = Answer {
+        usage: usage(&response.usage_metadata),
+        served_tier: served_tier(&response.usage_metadata, headers),
+        ..Answer::default()
+    };
+    if fault::is_error(&response.error) {
+        let fault = Fault::of(&serde_json::json!({ "error": response.error }));
+        return Some(Answer {
+            fault: Some(fault),
+            ..bare
+        });
+    }
+    // A prompt that was blocked has no candidates.
+    if response.prompt_feedback["blockReason"].is_string() {
+        return Some(Answer {
+            finish: Finish::Refused,
+            ..bare
+        });
+    }
+    let turn = response.candidates?.into_iter().next()?;
+    let parts = turn["content"]["parts"].as_array();
+    let parts = parts.map(Vec::as_slice).unwrap_or_default();
+    let calls = parts.iter().map(|part| &part["functionCall"]);
+    let calls = calls.filter(|call| call.is_object());
+    Some(Answer {
+        text: spoken(parts).collect(),
+        tool_calls: calls
+            .map(|call| super::called(&call["id"], &call["name"], &call["args"]))
+            .collect(),
+        citations: citations(&turn["groundingMetadata"]),
+        finish: Finish::of(&turn["finishReason"]),
+        ..bare
+    })
+}
+
+/// Returns the text of parts that are no thoughts.
+fn spoken(parts: &[Value]) -> impl Iterator<Item = &str> {
+    let spoken = parts.iter().filter(|part| part["thought"] != true);
+    spoken.filter_map(|part| part["text"].as_str())
+}
+
+fn served_tier(usage: &Value, headers: &Headers) -> Option<String> {
+    let told = usage["serviceTier"].as_str();
+    let told = told.or_else(|| headers.get("x-gemini-service-tier"));
+    told.map(str::to_ascii_lowercase)
+}
+
+fn citations(grounding: &Value) -> Vec<Citation> {
+    let chunks = grounding["groundingChunks"]
+        .as_array()
+        .into_iter()
+        .flatten();
+    let cited = chunks.filter_map(|chunk| {
+        let web = &chunk["web"];
+        Some(Citation {
+            title: web["title"].as_str().unwrap_or_default().to_owned(),
+            url: web["uri"].as_str()?.to_owned(),
+        })
+    });
+    cited.collect()
+}
+
+/// Returns the token counts. The dialect counts thoughts and what tools brought in apart.
+fn usage(usage: &Value) -> Usage {
+    let count = |name: &str| usage[name].as_u64();
+    let sum = |one: Option<u64>, other: Option<u64>| match (one, other) {
+        (None, None) => None,
+        (one, other) => Some(one.unwrap_or(0).saturating_add(other.unwrap_or(0))),
+    };
+    let prompt = count("promptTokenCount");
+    let tokens_in = prompt.and_then(|_| sum(prompt, count("toolUsePromptTokenCount")));
+    let beyond_input = || count("totalTokenCount")?.checked_sub(tokens_in?);
+    Usage {
+        tokens_in,
+        tokens_out: sum(count("candidatesTokenCount"), count("thoughtsTokenCount"))
+            .or_else(beyond_input),
+        tokens_cached: count("cachedContentTokenCount"),
+        tokens_cache_write: None,
+    }
+    .checked()
+}
