@@ -1,26 +1,24 @@
-//! What is the gate timed on? A strict schema, its type, and answers that conform.
+//! What is timed? A strict schema, its type, answers that conform, and calls of a route that has them.
 
+use rig::Rig;
+use rig::store::{AttemptRow, Capture, StoreError};
+use rig::testing::chat_completion;
+use rig::transport::{Body, BoxFuture, Headers, Request, Response, TransportError};
 use rig_spec::Schema;
 use serde_json::Value;
 
-/// The schema.
-pub const SCHEMA: &str = include_str!("report.schema.json");
+/// Writes a report.
+#[rig::route("report")]
+pub async fn report(input: ReportInput) -> rig::Result<Report>;
 
-/// Returns the schema as generated code has it.
+/// Returns the schema as the route has it.
 ///
 /// # Panics
 ///
-/// If it is none.
+/// If it has none.
 #[must_use]
 pub fn schema() -> &'static Schema {
-    let gate = rig_build::compile_schema(SCHEMA, &[]).expect("a schema");
-    Box::leak(Box::new(Schema {
-        name: "Report",
-        json: SCHEMA,
-        skeleton: "",
-        gate: gate.leak(),
-        hash: 0,
-    }))
+    report::ROUTE.schema.as_ref().expect("a schema")
 }
 
 /// Returns an answer of at least so many bytes, its properties in the schema's order: so models write them.
@@ -52,18 +50,8 @@ pub fn answer(bytes: usize) -> String {
     }
 }
 
-/// What the route compiler generates.
-#[allow(dead_code)]
-pub mod generated {
-    use rig::__private as __rig;
-
-    include!(concat!(env!("OUT_DIR"), "/types.rs"));
-}
-
-pub use generated::Report;
-
 /// The validator that the macro of `jsonschema` generates.
-#[jsonschema::validator(path = "src/report.schema.json", validate_formats = false)]
+#[jsonschema::validator(path = "routes/report.schema.json", validate_formats = false)]
 pub struct Generated;
 
 /// The same types, as one writes them for serde.
@@ -134,4 +122,73 @@ pub fn by_value(text: &str, is_valid: impl FnOnce(&Value) -> bool) -> Option<pee
         return None;
     }
     serde_json::from_value(value).ok()
+}
+
+/// Returns a response body of the provider with this answer.
+#[must_use]
+pub fn response(answer: &str) -> String {
+    chat_completion(answer, "stop", 400, 300)
+}
+
+/// Returns the answer of a response body: what a client does that has neither ladder nor rows.
+#[must_use]
+pub fn answer_of(body: &str) -> Option<String> {
+    let body: Value = serde_json::from_str(body).ok()?;
+    body["choices"][0]["message"]["content"]
+        .as_str()
+        .map(str::to_owned)
+}
+
+/// Returns a rig whose provider answers everything with this body at once, and whose rows go nowhere.
+///
+/// # Panics
+///
+/// If it cannot be built.
+#[must_use]
+pub fn rig(body: String) -> Rig {
+    let builder = Rig::builder().ignore_env().key("openai", "none");
+    let rig = builder.transport(Always(body)).store(Nowhere).build();
+    rig.expect("nothing is opened")
+}
+
+struct Always(String);
+
+struct Whole(Option<Vec<u8>>);
+
+struct Nowhere;
+
+impl rig::Transport for Always {
+    fn send(&self, _: Request) -> BoxFuture<'_, Result<Response, TransportError>> {
+        let body = Whole(Some(self.0.clone().into_bytes()));
+        let response = Response {
+            status: 200,
+            headers: Headers::default(),
+            body: Box::new(body),
+        };
+        Box::pin(std::future::ready(Ok(response)))
+    }
+}
+
+impl Body for Whole {
+    fn chunk(&mut self) -> BoxFuture<'_, Result<Option<Vec<u8>>, TransportError>> {
+        Box::pin(std::future::ready(Ok(self.0.take())))
+    }
+}
+
+impl rig::Store for Nowhere {
+    fn record(&self, _: AttemptRow) {}
+
+    fn record_captured(&self, _: AttemptRow, _: Capture) {}
+
+    fn flush(&self) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+
+    fn attempts(&self, _: &str) -> BoxFuture<'_, Result<Vec<AttemptRow>, StoreError>> {
+        Box::pin(std::future::ready(Ok(Vec::new())))
+    }
+
+    fn captures(&self, _: &str) -> BoxFuture<'_, Result<Vec<Capture>, StoreError>> {
+        Box::pin(std::future::ready(Ok(Vec::new())))
+    }
 }

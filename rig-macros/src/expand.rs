@@ -48,7 +48,13 @@ fn good(
         output,
     } = function;
     let docs = compiled.path(&format!("{route}.md"));
-    let module = module(compiled, &format!("{route}.rs"), route, root, function);
+    let doubles = doubles(
+        root,
+        &quote!(#root::testing::Mock::new(&ROUTE)),
+        &quote!(#root::testing::drill(&ROUTE).at_most(MAX_ATTEMPTS, MAX_WALL_CLOCK, MAX_COST)),
+    );
+    let file = format!("{route}.rs");
+    let module = module(compiled, &file, route, root, function, &doubles);
     let exports = exports(function, typed);
     let same_schema = same_schema(root, name, output);
     quote! {
@@ -101,13 +107,10 @@ fn broken(
         output,
     } = function;
     let root = &arguments.root;
-    let module = module(
-        compiled,
-        &format!("{route}.types.rs"),
-        route,
-        root,
-        function,
-    );
+    let none = quote!(::core::unreachable!("the route does not compile"));
+    let doubles = doubles(root, &none, &none);
+    let file = format!("{route}.types.rs");
+    let module = module(compiled, &file, route, root, function, &doubles);
     let exports = exports(function, true);
     quote! {
         #errors
@@ -120,6 +123,23 @@ fn broken(
     }
 }
 
+/// What a user's tests are written with.
+fn doubles(root: &Path, mock: &TokenStream, drill: &TokenStream) -> TokenStream {
+    quote! {
+        /// Returns a rig for tests: every candidate answers with what conforms to the schema, until the test says else.
+        #[must_use]
+        pub fn mock() -> #root::testing::Mock {
+            #mock
+        }
+
+        /// Lets every candidate fail with every class, and returns what the route does then.
+        #[must_use]
+        pub fn drill() -> #root::testing::Drill {
+            #drill
+        }
+    }
+}
+
 /// The module that holds what was generated. Its one `allow` is for what no care in the generator can know: which
 /// fields a binary reads, and how the author's names and words read together.
 fn module(
@@ -128,6 +148,7 @@ fn module(
     route: &str,
     root: &Path,
     function: &Function,
+    doubles: &TokenStream,
 ) -> TokenStream {
     let Function {
         visibility, name, ..
@@ -149,6 +170,7 @@ fn module(
             use #root::__private as __rig;
             #output
             ::core::include!(#path);
+            #doubles
         }
     }
 }

@@ -11,6 +11,7 @@ use std::time::Duration;
 use rig_spec::{Cache, CacheDirective, Candidate, FailureClass, Tool, Usd};
 
 use crate::access::Host;
+use crate::cache::CacheHandle;
 use crate::clock::within;
 use crate::conform::{self, Held, Nonconformant, Rejected};
 use crate::deadline::Left;
@@ -41,6 +42,8 @@ pub(crate) enum Outcome {
         /// The route's `max_output_tokens`.
         limit: Option<u32>,
     },
+    /// A conformant answer that the caller's quality gate rejected.
+    QualityRejected,
     /// What was found for candidates that cannot search.
     Found(Vec<Finding>),
     /// No answer.
@@ -73,12 +76,16 @@ pub(crate) struct Answer {
     pub(crate) latency: Duration,
     /// The tier that served.
     pub(crate) served_tier: Option<String>,
+    /// The key that the provider's prompt cache was told.
+    pub(crate) cache_key: Option<String>,
 }
 
 /// Who is asked what.
 pub(crate) struct Ask {
     /// Who.
     pub(crate) candidate: &'static Candidate,
+    /// The place in its prompt cache that the caller names.
+    pub(crate) handle: Option<CacheHandle>,
     /// The system prompt, coaching included.
     pub(crate) system: String,
     /// How many bytes of it every such call begins with.
@@ -117,6 +124,10 @@ impl Outcome {
                 "the answer was cut at the provider's limit, since `max_output_tokens` is not set"
                     .into(),
             ),
+            Self::QualityRejected => (
+                FailureClass::QualityRejected,
+                "the quality gate rejected the output".into(),
+            ),
             Self::Failed(failed) if asks_too_long(failed) => {
                 let asked = failed.retry_after.unwrap_or_default().as_secs();
                 let longest = LONGEST_WAIT.as_secs();
@@ -127,6 +138,16 @@ impl Outcome {
             Self::Late(left) => (FailureClass::Timeout, left.message().into()),
             Self::Keyless { message } => (FailureClass::ConfigAuth, message.as_str().into()),
         })
+    }
+}
+
+impl Answer {
+    /// Returns the output, if it is one of this type.
+    pub(crate) fn output<T: 'static>(&self) -> Option<&T> {
+        match &self.turn {
+            Turn::Output(held) => held.get(),
+            Turn::ToolCalls(_) => None,
+        }
     }
 }
 
@@ -173,9 +194,12 @@ pub(crate) async fn dispatch(
     };
     let key = host.key.as_ref().ok().and_then(Option::as_ref);
     let schema = job.route.schema.as_ref();
-    let prefix = match job.route.cache {
-        Cache::Off => None,
-        Cache::Auto => Some(Prefix::new(&ask.system, ask.shared, schema, ask.tools)),
+    let prefix = match (job.route.cache, &ask.handle) {
+        (Cache::Off, None) => None,
+        (_, handle) => {
+            let prefix = Prefix::new(&ask.system, ask.shared, schema, ask.tools);
+            Some(prefix.at(handle.as_ref()))
+        }
     };
     let request = provider::encode(&Prompt {
         candidate: ask.candidate,
@@ -198,10 +222,13 @@ pub(crate) async fn dispatch(
     row.requested_tier = job.route.policy.tier;
     row.pricing_missing = candidate.price.is_none();
     row.repaired_by = ask.is_repair.then(|| name(candidate));
-    row.prefix_fingerprint = prefix.map(|prefix| prefix.fingerprint);
-    if candidate.provider.cache == CacheDirective::PromptCacheKey {
-        row.cache_key.clone_from(&row.prefix_fingerprint);
+    row.cache_key = match candidate.provider.cache {
+        CacheDirective::PromptCacheKey => prefix.as_ref().map(Prefix::key),
+        CacheDirective::CachedContent => prefix.as_ref().and_then(Prefix::handle),
+        CacheDirective::CacheControl | CacheDirective::None => None,
     }
+    .map(str::to_owned);
+    row.prefix_fingerprint = prefix.map(|prefix| prefix.fingerprint);
     let limit = Limit::of(job, left);
     let exchange = exchange(parts, job, &mut dispatch, request, ask);
     let reply = match within(&*parts.clock, limit.time, exchange).await {
@@ -209,7 +236,17 @@ pub(crate) async fn dispatch(
         None => Err(limit.timed_out()),
     };
     let reply = reply.map_err(|failed| dispatch.complete(failed));
-    finish(dispatch, journal, job, ask, reply)
+    let outcome = finish(&mut dispatch, journal, job, ask, reply);
+    let outcome = match (outcome, &job.quality) {
+        (Outcome::Conformant(answer), Some(gate)) => {
+            let left = left.map(|left| left.after(dispatch.elapsed()));
+            gate.judge(&*parts.clock, answer, left).await
+        }
+        (outcome, _) => outcome,
+    };
+    let failure = outcome.failure();
+    dispatch.row().failure = failure.map(|(class, _)| RowFailure::Class(class));
+    outcome
 }
 
 /// Returns how to reach a candidate, if it may be asked now.
@@ -244,8 +281,9 @@ pub(crate) fn name(candidate: &Candidate) -> String {
     format!("{}/{}", candidate.provider.name, candidate.model)
 }
 
+/// Reads a reply, and fills in the row but for how the attempt ends: the caller has yet to judge the output.
 fn finish(
-    mut dispatch: Dispatch<'_>,
+    dispatch: &mut Dispatch<'_>,
     journal: &mut Journal,
     job: &Job,
     ask: &Ask,
@@ -260,6 +298,7 @@ fn finish(
     let cost = dispatch.used(usage, served_tier.clone(), price.as_ref());
     journal.spend(cost);
     let id = dispatch.row().id.clone();
+    let cache_key = dispatch.row().cache_key.clone();
     let answer = |turn, citations| {
         Box::new(Answer {
             turn,
@@ -270,6 +309,7 @@ fn finish(
             pricing_missing: price.is_none(),
             latency,
             served_tier,
+            cache_key,
         })
     };
     let outcome = match reply {
@@ -308,7 +348,6 @@ fn finish(
     };
     let row = dispatch.row();
     row.latency_ms = millis(latency);
-    row.failure = outcome.failure().map(|(class, _)| RowFailure::Class(class));
     outcome
 }
 

@@ -9,9 +9,11 @@ use rig_spec::{FailureClass, Route, UsdPerMtok, Variant};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::cache::CacheHandle;
 use crate::conform::{self, ReadJson};
 use crate::error::{ConfigError, Error, Failure, Result};
 use crate::ladder::{self, Job, Served};
+use crate::quality::QualityGate;
 use crate::resolve::{Narrowing, resolve};
 use crate::rig::{self, Rig};
 use crate::run::Run;
@@ -79,6 +81,8 @@ pub struct Call<T, V = NoVariant> {
     tags: BTreeMap<String, String>,
     deadline: Option<Duration>,
     narrowing: Narrowing,
+    quality: Option<QualityGate>,
+    caches: Vec<CacheHandle>,
     output: PhantomData<fn() -> T>,
 }
 
@@ -96,6 +100,8 @@ pub fn call<T, V: RouteVariant>(route: &'static Route, input: impl Serialize) ->
             zero_retention: route.zero_retention,
             ..Narrowing::default()
         },
+        quality: None,
+        caches: Vec::new(),
         output: PhantomData,
     }
 }
@@ -161,6 +167,59 @@ impl<T: Answer, V: RouteVariant> Call<T, V> {
         self
     }
 
+    /// Names a place in a provider's prompt cache, which wins over the route's `cache: auto` there. Of two for one provider
+    /// the last counts. One for a provider that no candidate has, or that takes none, is a [`ConfigError`].
+    pub fn cache(mut self, handle: CacheHandle) -> Self {
+        self.caches
+            .retain(|other| other.provider != handle.provider);
+        self.caches.push(handle);
+        self
+    }
+
+    /// Lets only an output serve that this accepts, of those that conform to the schema. One that it does not is a
+    /// failure of class `quality_rejected`: it is never repaired, and the same candidate is asked again only within
+    /// `policy.retries.quality_rejected`, else the next one. Calls of tools are no output. Of two gates the last counts.
+    ///
+    /// ```
+    /// # use rig_runtime::{Call, NoVariant};
+    /// # fn of(call: Call<serde_json::Value>) -> Call<serde_json::Value> {
+    /// call.quality_gate(|summary| summary["bullets"].as_array().is_some_and(|bullets| bullets.len() > 2))
+    /// # }
+    /// ```
+    ///
+    /// If it panics, the call does, after its rows are stored.
+    pub fn quality_gate(
+        mut self,
+        accepts: impl Fn(&T::Output) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.quality = Some(QualityGate::new(accepts));
+        self
+    }
+
+    /// Is [`Call::quality_gate`] for a judgement that has to wait, e.g. for another route's. A deadline of the run ends
+    /// it; the timeout of an attempt is over before.
+    ///
+    /// ```
+    /// # use rig_runtime::Call;
+    /// # async fn is_known(word: &str) -> bool { !word.is_empty() }
+    /// # fn of(call: Call<serde_json::Value>) -> Call<serde_json::Value> {
+    /// call.quality_gate_async(|answer| Box::pin(async move {
+    ///     match answer["word"].as_str() {
+    ///         Some(word) => is_known(word).await,
+    ///         None => false,
+    ///     }
+    /// }))
+    /// # }
+    /// ```
+    pub fn quality_gate_async<F>(mut self, accepts: F) -> Self
+    where
+        F: for<'a> Fn(&'a T::Output) -> BoxFuture<'a, bool> + Send + Sync + 'static,
+        T::Output: Sync,
+    {
+        self.quality = Some(QualityGate::waiting(accepts));
+        self
+    }
+
     /// Makes the call and returns the output with how it came about.
     ///
     /// # Errors
@@ -200,6 +259,11 @@ impl<T: Answer, V: RouteVariant> Call<T, V> {
         if self.narrowing.zero_retention {
             self.tags.insert(ZDR_ENFORCED.to_owned(), "true".to_owned());
         }
+        if let Some(handle) = self.caches.iter().find(|handle| !handle.is_taken(route)) {
+            let provider = handle.provider.clone();
+            let route = route.name;
+            return Err(ConfigError::NoCacheHandle { route, provider });
+        }
         let plan = variant.map_or(&route.plan, |variant: &Variant| &variant.plan);
         let input = self.input.ok_or(ConfigError::Input { route: route.name })?;
         Ok(Job {
@@ -210,6 +274,8 @@ impl<T: Answer, V: RouteVariant> Call<T, V> {
             zero_retention: self.narrowing.zero_retention,
             tags: self.tags,
             hold: conform::hold::<T::Output>,
+            quality: self.quality,
+            caches: self.caches,
             deadline: self.deadline,
             listener: None,
         })

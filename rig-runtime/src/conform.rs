@@ -10,6 +10,7 @@ mod problem;
 mod read;
 mod ready;
 mod rules;
+mod sample;
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -109,6 +110,11 @@ pub(crate) fn hold<T: ReadJson + Send + 'static>(
 }
 
 impl Held {
+    /// Returns the answer as it is held, if it is of this type.
+    pub(crate) fn get<T: 'static>(&self) -> Option<&T> {
+        self.0.downcast_ref()
+    }
+
     /// Returns the answer, if it is of this type.
     pub(crate) fn into<T: 'static>(self) -> Option<T> {
         self.0.downcast().ok().map(|output| *output)
@@ -120,6 +126,16 @@ impl fmt::Debug for Held {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Held")
     }
+}
+
+/// Returns an answer that conforms to a schema, another one for another seed; `None` if none was found. Its texts are the
+/// skeleton's where that knows better than the schema's rules.
+pub(crate) fn sample(schema: &'static Schema, seed: u32) -> Option<Value> {
+    let ready = ready(schema).ok()?;
+    let hint = serde_json::from_str(schema.skeleton).unwrap_or_default();
+    (0..8).find_map(|again| {
+        sample::Sampler::new(ready, u64::from(seed) + (again << 32)).answer(&hint)
+    })
 }
 
 /// Reads a JSON value into a type and judges it on the way, as the gate does with an answer; `None` if it is refused.

@@ -42,6 +42,14 @@ impl Deadline {
 }
 
 impl Left {
+    /// Returns what is left when this much more has passed.
+    pub(crate) fn after(self, passed: Duration) -> Self {
+        Self {
+            time: self.time.saturating_sub(passed),
+            ..self
+        }
+    }
+
     /// Returns what there is to say of a run whose time is over.
     pub(crate) fn message(&self) -> String {
         format!("the run's deadline of {} ms ended it", self.of.as_millis())

@@ -23,7 +23,7 @@ pub(crate) struct Dispatch<'a> {
     started: Duration,
     /// The row so far: that of a dispatch whose caller went away. Only `drop` takes it.
     row: Option<AttemptRow>,
-    /// What is kept of a conformant answer, where the route asks for it.
+    /// What is kept of a conformant answer if it serves, where the route asks for it.
     capture: Option<Capture>,
     listener: Option<&'a Listener>,
 }
@@ -130,7 +130,7 @@ impl<'a> Dispatch<'a> {
         }
     }
 
-    /// Keeps variables and output beside the row.
+    /// Keeps variables and output beside the row, if it ends as that of the answer that serves.
     pub(crate) fn capture(&mut self, job: &Job, output: String) {
         let row = self.row();
         self.capture = Some(Capture {
@@ -163,7 +163,8 @@ impl Drop for Dispatch<'_> {
                     class,
                 });
             }
-            match self.capture.take() {
+            let serves = row.failure.is_none();
+            match self.capture.take().filter(|_| serves) {
                 Some(capture) => self.parts.store.record_captured(row, capture),
                 None => self.parts.store.record(row),
             }

@@ -62,6 +62,13 @@ pub enum ConfigError {
         /// The characters that the variable has as it is rendered.
         length: u64,
     },
+    /// The call names a place in the prompt cache of a provider that takes none, or that no candidate has.
+    NoCacheHandle {
+        /// The route.
+        route: &'static str,
+        /// The provider that the handle is of.
+        provider: String,
+    },
     /// The input is not an object of variables.
     Input {
         /// The route.
@@ -186,6 +193,10 @@ impl fmt::Display for ConfigError {
             } => write!(
                 f,
                 "`{variable}` has {length} characters, and route `{route}` allows {limit} (`max_chars`)"
+            ),
+            Self::NoCacheHandle { route, provider } => write!(
+                f,
+                "no candidate of route `{route}` takes a cache handle of a provider `{provider}`"
             ),
             Self::Input { route } => write!(
                 f,

@@ -4,12 +4,18 @@
 //! it is compiled once for all routes.
 
 use std::collections::BTreeMap;
+use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::pin::pin;
+use std::task::Poll;
+use std::thread;
 use std::time::Duration;
 
 use rig_spec::{Candidate, Capability, Plan, Route, Variant};
 use serde_json::{Map, Value};
 
 use crate::attempt::{self, Answer, Ask};
+use crate::cache::CacheHandle;
 use crate::coach;
 use crate::conform::{Held, Hold, Nonconformant};
 use crate::deadline::Deadline;
@@ -19,6 +25,7 @@ use crate::ground;
 use crate::id;
 use crate::journal::Journal;
 use crate::provider;
+use crate::quality::QualityGate;
 use crate::render::{self, Bound};
 use crate::repair;
 use crate::resolve::Eligible;
@@ -49,6 +56,10 @@ pub(crate) struct Job {
     pub(crate) hold: Hold,
     /// Who is told what happens while it happens; answers are streamed then.
     pub(crate) listener: Option<Listener>,
+    /// The places in prompt caches that the caller names, one per provider.
+    pub(crate) caches: Vec<CacheHandle>,
+    /// The caller's own judgement of an output.
+    pub(crate) quality: Option<QualityGate>,
 }
 
 /// The output of a run, with what an error about it would have to say.
@@ -65,11 +76,24 @@ pub(crate) struct Served {
 ///
 /// `Config` when nothing could be dispatched, else `Failure` with the last failure.
 pub(crate) async fn run(parts: &Parts, job: &Job) -> Result<Served, Error> {
-    let result = walk(parts, job).await;
+    let result = caught(walk(parts, job)).await;
     // A process may end as soon as its last call has returned: the rows of the call are safe by then. One that
     // could not be stored was counted and logged, and costs the caller nothing.
     let _ = parts.store.flush().await;
-    result
+    result.unwrap_or_else(|panic| resume_unwind(panic))
+}
+
+/// Waits for a future, and holds back a panic in it: the caller's quality gate may panic, and the rows come first.
+async fn caught<T>(work: impl Future<Output = T>) -> thread::Result<T> {
+    let mut work = pin!(work);
+    poll_fn(|cx| {
+        // What panicked is not looked at again.
+        match catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(cx))) {
+            Ok(poll) => poll.map(Ok),
+            Err(panic) => Poll::Ready(Err(panic)),
+        }
+    })
+    .await
 }
 
 async fn walk(parts: &Parts, job: &Job) -> Result<Served, Error> {
@@ -181,8 +205,11 @@ impl Job {
         let is_told = state.was_invalid()
             || provider::coaches(candidate, searches, !self.route.tools.is_empty());
         let system = coach::system(rendered.text, candidate, schema, is_told);
+        let mut handles = self.caches.iter();
+        let handle = handles.find(|handle| handle.provider == candidate.provider.name);
         Ask {
             candidate,
+            handle: handle.filter(|_| !state.drops_handle()).cloned(),
             shared: rendered.shared.unwrap_or(system.len()),
             system,
             user: if self.route.tools.is_empty() {
@@ -204,6 +231,8 @@ impl Job {
                 let system = repair::system(schema);
                 Ask {
                     candidate: model,
+                    // It is asked something else than what the caller has cached.
+                    handle: None,
                     shared: system.len(),
                     system,
                     user: repair::user(answer, schema).into(),
@@ -240,6 +269,8 @@ impl Job {
             tokens_in: answer.usage.tokens_in,
             tokens_out: answer.usage.tokens_out,
             tokens_cached: answer.usage.tokens_cached,
+            tokens_cache_write: answer.usage.tokens_cache_write,
+            cache_key: answer.cache_key,
             cost: answer.cost,
             run_cost: journal.cost(),
             pricing_missing: answer.pricing_missing,

@@ -10,6 +10,7 @@
 mod access;
 mod answer;
 mod attempt;
+mod cache;
 mod call;
 mod clock;
 mod coach;
@@ -28,6 +29,7 @@ mod key;
 mod ladder;
 mod prefix;
 mod provider;
+mod quality;
 mod render;
 mod repair;
 mod resolve;
@@ -43,6 +45,7 @@ pub mod store;
 pub mod testing;
 pub mod transport;
 
+pub use cache::CacheHandle;
 pub use call::{Answer, Call, NoVariant, Output, RouteVariant, call};
 pub use clock::Clock;
 #[doc(hidden)]

@@ -5,6 +5,8 @@
 
 use rig_spec::{Schema, Tool};
 
+use crate::cache::CacheHandle;
+
 /// The common beginning of a route's calls, for one candidate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Prefix {
@@ -12,6 +14,8 @@ pub(crate) struct Prefix {
     pub(crate) shared: usize,
     /// Which one it is: the same in every process, and not a word of it.
     pub(crate) fingerprint: String,
+    /// The caller's own name for it.
+    name: Option<String>,
 }
 
 impl Prefix {
@@ -33,7 +37,24 @@ impl Prefix {
         Self {
             shared,
             fingerprint: format!("{:016x}", hash.0),
+            name: None,
         }
+    }
+
+    /// Names the place where it is cached.
+    pub(crate) fn at(self, handle: Option<&CacheHandle>) -> Self {
+        let name = handle.map(|handle| handle.name.clone());
+        Self { name, ..self }
+    }
+
+    /// Returns the caller's own name for it.
+    pub(crate) fn handle(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// Returns the key by which a provider finds it in its cache (W3: the caller's own wins).
+    pub(crate) fn key(&self) -> &str {
+        self.name.as_ref().unwrap_or(&self.fingerprint)
     }
 }
 

@@ -119,6 +119,10 @@ impl Rig {
         self.0.store.captures(route).await
     }
 
+    pub(crate) fn of(parts: Parts) -> Self {
+        Self(Arc::new(parts))
+    }
+
     pub(crate) fn parts(&self) -> &Parts {
         &self.0
     }
@@ -199,13 +203,13 @@ impl RigBuilder {
             Some(transport) => transport,
             None => Box::new(HttpTransport::new().map_err(ConfigError::Transport)?),
         };
-        Ok(Rig(Arc::new(Parts {
+        Ok(Rig::of(Parts {
             access: Access::new(self.settings),
             transport,
             store,
             search: self.search,
             clock: self.clock.unwrap_or_else(|| Box::new(SystemClock::new())),
-        })))
+        }))
     }
 }
 

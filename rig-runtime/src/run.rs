@@ -42,6 +42,10 @@ pub struct RunMeta {
     pub tokens_out: Option<u64>,
     /// The part of `tokens_in` that was read from a cache; `None` if the provider did not say.
     pub tokens_cached: Option<u64>,
+    /// The part of `tokens_in` that was written to a cache; `None` if the provider did not say.
+    pub tokens_cache_write: Option<u64>,
+    /// The key that the provider's prompt cache was told; `None` where it was told none.
+    pub cache_key: Option<String>,
     /// What the attempt cost; zero where usage or price are unknown.
     pub cost: Usd,
     /// What all attempts of the run cost together.

@@ -55,6 +55,8 @@ pub(crate) struct LadderState<'a> {
     retried: [u32; FailureClass::ALL.len()],
     /// Whether the present candidate has answered with something schema-invalid.
     was_invalid: bool,
+    /// Whether the present candidate has refused the caller's cache handle.
+    drops_handle: bool,
 }
 
 /// Decides what follows an attempt of the present candidate, or of the repair rung in its place.
@@ -78,6 +80,10 @@ pub(crate) fn step(
 
 fn decide(state: &mut LadderState<'_>, outcome: Outcome, chance: f64) -> Step {
     let under_repair = state.under_repair.take();
+    // L10, also where a repair found out.
+    if let Outcome::Failed(failed) = &outcome {
+        state.drops_handle |= failed.class == FailureClass::CacheInvalid;
+    }
     match (outcome, under_repair) {
         (Outcome::Conformant(answer) | Outcome::ToolCalls(answer), _) => Step::Serve(answer),
         (Outcome::Failed(failed), _) if failed.class.spec().disposition == Disposition::Abort => {
@@ -86,6 +92,10 @@ fn decide(state: &mut LadderState<'_>, outcome: Outcome, chance: f64) -> Step {
         (Outcome::Found(found), _) => Step::Ground(found),
         // L16: nothing more is started.
         (Outcome::Late(_), _) => Step::Abort,
+        // L8: the schema is met, so there is nothing to repair.
+        (Outcome::QualityRejected, _) => {
+            state.retry(FailureClass::QualityRejected, Duration::ZERO, chance)
+        }
         (Outcome::Nonconformant(answer), _) => {
             state.was_invalid = true;
             state.repair_or_retry(answer, chance)
@@ -121,12 +131,18 @@ impl<'a> LadderState<'a> {
             under_repair: None,
             retried: [0; FailureClass::ALL.len()],
             was_invalid: false,
+            drops_handle: false,
         }
     }
 
     /// Returns whether the present candidate has answered with something schema-invalid.
     pub(crate) fn was_invalid(&self) -> bool {
         self.was_invalid
+    }
+
+    /// Returns whether the present candidate has refused the caller's cache handle.
+    pub(crate) fn drops_handle(&self) -> bool {
+        self.drops_handle
     }
 
     fn repair_or_retry(&mut self, answer: Nonconformant, chance: f64) -> Step {
@@ -154,6 +170,7 @@ impl<'a> LadderState<'a> {
     fn fall_through(&mut self) -> Step {
         self.retried = [0; FailureClass::ALL.len()];
         self.was_invalid = false;
+        self.drops_handle = false;
         Step::FallThrough
     }
 }

@@ -1,7 +1,9 @@
 //! How is a route tested without network, keys, files and waiting?
 //!
-//! A [`ScriptedTransport`] answers what is asked, a [`ManualClock`] lets no time pass but what somebody
-//! waits for, and a [`MemoryStore`] keeps the rows. The ladder in between is the real one.
+//! A [`Mock`] is a whole rig that answers by itself; a route's module has it ready as `mock()`, and as `drill()` what the
+//! route does when candidates fail. What it is made of can be had singly: a [`ScriptedTransport`] answers what is
+//! asked, a [`ManualClock`] lets no time pass but what somebody waits for, and a [`MemoryStore`] keeps the rows. The
+//! ladder in between is the real one.
 //!
 //! ```
 //! # use rig_runtime as rig;
@@ -25,8 +27,9 @@
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use serde_json::json;
@@ -36,9 +39,13 @@ use crate::transport::{BoxFuture, Headers, Request, Response, Transport, Transpo
 
 pub use crate::store::memory::MemoryStore;
 
+mod drill;
+mod mock;
 mod pieces;
 mod search;
 
+pub use drill::{Drill, DrillAttempt, DrillRun, drill};
+pub use mock::Mock;
 use pieces::{Piece, ScriptedBody};
 pub use pieces::{chat_delta, chat_end};
 pub use search::ScriptedSearch;
@@ -81,6 +88,23 @@ pub struct Scripted {
     body: VecDeque<Piece>,
     head_after: Duration,
     fault: Option<TransportError>,
+}
+
+/// Runs a future that waits for nothing but a [`ManualClock`], as a call on a [`Mock`] does. It needs no runtime.
+///
+/// # Panics
+///
+/// When the future waits for something else, which nothing here would bring.
+pub fn block_on<T>(future: impl Future<Output = T>) -> T {
+    const MOST_POLLS: u32 = 1_000_000;
+    let mut future = pin!(future);
+    let mut ctx = Context::from_waker(Waker::noop());
+    for _ in 0..MOST_POLLS {
+        if let Poll::Ready(value) = future.as_mut().poll(&mut ctx) {
+            return value;
+        }
+    }
+    panic!("the future waits for something that no manual clock brings");
 }
 
 impl ManualClock {
@@ -233,22 +257,8 @@ impl Transport for ScriptedTransport {
                 script.requests.push(request);
                 script.replies.pop_front()
             };
-            let Some(reply) = reply else {
-                let message = "the script has no reply left".to_owned();
-                return Err(TransportError { message });
-            };
-            self.clock.pass(reply.head_after).await;
-            if let Some(fault) = reply.fault {
-                return Err(fault);
-            }
-            Ok(Response {
-                status: reply.status,
-                headers: Headers::new(reply.headers),
-                body: Box::new(ScriptedBody {
-                    clock: self.clock.clone(),
-                    pieces: reply.body,
-                }),
-            })
+            let reply = reply.unwrap_or_else(|| Scripted::fault("the script has no reply left"));
+            reply.arrive(&self.clock).await
         })
     }
 }
@@ -283,6 +293,22 @@ impl Scripted {
             fault: Some(fault),
             ..Self::status(0, "")
         }
+    }
+
+    /// Arrives as a transport brings it, in the time of this clock.
+    async fn arrive(self, clock: &ManualClock) -> Result<Response, TransportError> {
+        clock.pass(self.head_after).await;
+        if let Some(fault) = self.fault {
+            return Err(fault);
+        }
+        Ok(Response {
+            status: self.status,
+            headers: Headers::new(self.headers),
+            body: Box::new(ScriptedBody {
+                clock: clock.clone(),
+                pieces: self.body,
+            }),
+        })
     }
 
     /// Adds a header.

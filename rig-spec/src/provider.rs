@@ -55,6 +55,19 @@ pub enum CacheDirective {
     PromptCacheKey,
     /// `cache_control` on the last block that is to be cached.
     CacheControl,
+    /// `cachedContent`: the name of a cache that the caller has made, and that may have ended since.
+    CachedContent,
+}
+
+impl CacheDirective {
+    /// Returns whether a caller may name a place in the cache.
+    #[must_use]
+    pub const fn takes_handle(self) -> bool {
+        match self {
+            Self::PromptCacheKey | Self::CachedContent => true,
+            Self::None | Self::CacheControl => false,
+        }
+    }
 }
 
 /// A provider: where it is, what it speaks, what it can do.
@@ -134,7 +147,7 @@ pub static GEMINI: Provider = Provider {
     native_schema: NativeSchema::Gemini,
     token_limit: TokenLimitKey::MaxTokens,
     cached_prefix: Some(1_024),
-    cache: CacheDirective::None,
+    cache: CacheDirective::CachedContent,
     tiers: &Tier::ALL,
 };
 

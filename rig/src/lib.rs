@@ -24,9 +24,9 @@ pub mod failures;
 
 pub use rig_macros::route;
 pub use rig_runtime::{
-    AlreadyInstalled, AttemptCounts, Call, Citation, Clock, ConfigError, Error, Event, Events,
-    Failure, Finding, NoVariant, Result, Rig, RigBuilder, Run, RunMeta, Search, SearchError, Store,
-    ToolCall, Transport, Turn, install, store, testing, transport,
+    AlreadyInstalled, AttemptCounts, CacheHandle, Call, Citation, Clock, ConfigError, Error, Event,
+    Events, Failure, Finding, NoVariant, Result, Rig, RigBuilder, Run, RunMeta, Search,
+    SearchError, Store, ToolCall, Transport, Turn, install, store, testing, transport,
 };
 pub use rig_spec::{FailureClass, Tier, Usd, UsdPerMtok};
 

@@ -1,9 +1,10 @@
 //! What is a provider's prompt cache told, and what do the rows say of it?
 
-use rig::testing::Scripted;
+use rig::testing::{Scripted, block_on};
+use rig::{CacheHandle, ConfigError, Error, FailureClass};
 use serde_json::{Value, json};
 use tests::check;
-use tests::routes::{CachedInput, cached};
+use tests::routes::{CachedInput, HeadlineInput, cached, headline};
 
 use crate::{GOOD, QUESTION, fault, good};
 
@@ -31,6 +32,58 @@ fn messages(written: u64, read: u64) -> Scripted {
         },
     });
     Scripted::status(200, body.to_string())
+}
+
+// W3: the caller's handle wins at its provider, and nobody else is told of it.
+#[test]
+fn a_handle_of_the_caller_wins_at_its_provider() {
+    let mock = cached::mock()
+        .fails("openai/gpt-5.4-mini", FailureClass::ConfigAuth)
+        .fails("anthropic/claude-haiku-4-5", FailureClass::ConfigAuth);
+    let call = cached(input(QUESTION)).cache(CacheHandle::new("openai", "old"));
+    let call = call.cache(CacheHandle::new("openai", "desk-7"));
+    let run = block_on(call.on(&mock).run()).unwrap();
+    assert_eq!((run.meta.provider, run.meta.cache_key), ("north", None));
+    let requests = mock.requests();
+    let sent = |at: usize| str::from_utf8(&requests[at].body).unwrap();
+    assert!(sent(0).contains(r#""prompt_cache_key":"desk-7""#));
+    assert!(!sent(1).contains("desk-7") && !sent(2).contains("desk-7"));
+    let rows = mock.rows();
+    assert_eq!(rows[0].cache_key.as_deref(), Some("desk-7"));
+    assert!(rows[0].prefix_fingerprint.is_some() && rows[1].cache_key.is_none());
+}
+
+// W3, T2: also on a route that asks nothing of caches; the meta has what was told.
+#[test]
+fn a_handle_needs_no_cache_of_the_route() {
+    let mock = headline::mock();
+    let call = || {
+        headline(HeadlineInput {
+            article: "x".to_owned(),
+        })
+    };
+    let handle = CacheHandle::new("openai", "desk-7");
+    let run = block_on(call().cache(handle).on(&mock).run()).unwrap();
+    assert_eq!(run.meta.cache_key.as_deref(), Some("desk-7"));
+    assert_eq!(mock.rows()[0].cache_key.as_deref(), Some("desk-7"));
+    let run = block_on(call().on(&mock).run()).unwrap();
+    assert_eq!(run.meta.cache_key, None);
+}
+
+// W3: one that nobody could be told is no call.
+#[test]
+fn a_handle_that_nobody_takes_is_a_config_error() {
+    let mock = cached::mock();
+    for provider in ["anthropic", "north", "deepseek", "opena"] {
+        let call = cached(input(QUESTION)).cache(CacheHandle::new(provider, "desk-7"));
+        let error = ConfigError::NoCacheHandle {
+            route: "cached",
+            provider: provider.to_owned(),
+        };
+        let result = block_on(call.on(&mock).run());
+        assert_eq!(result.unwrap_err(), Error::Config(error));
+    }
+    assert!(mock.rows().is_empty() && mock.requests().is_empty());
 }
 
 // W3: the key where there is one, the mark where there is one, and nothing for a host of one's own.

@@ -16,6 +16,17 @@ fn the_readme_shows_files_that_compile() {
     }
 }
 
+/// The page on tests shows the drill that its route has.
+#[test]
+fn the_page_on_tests_shows_the_drill_of_its_route() {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/testing.md");
+    let docs = fs::read_to_string(docs).unwrap();
+    let shown = docs.split("```text\n").nth(1).unwrap();
+    let shown = shown.split("```").next().unwrap();
+    let drill = tests::routes::headline::drill().to_string();
+    assert!(shown == drill, "{drill}");
+}
+
 /// The README shows what the compiler says of a route without candidates.
 #[test]
 fn the_readme_shows_the_error_that_the_compiler_writes() {

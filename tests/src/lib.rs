@@ -10,20 +10,50 @@
     reason = "a test that cannot go on says so by panicking"
 )]
 
+use std::path::Path;
+use std::{env, fs};
+
 #[deny(warnings, missing_docs, rust_2018_idioms, clippy::pedantic)]
 pub mod routes;
 mod streamed;
 mod transcript;
 mod world;
 
+pub use rig::testing::block_on;
 pub use streamed::{check_stream, delta, events_of, listen};
 pub use transcript::{Seen, check};
-pub use world::{KEY_MARKER, World, block_on, messages_reply};
+pub use world::{KEY_MARKER, World, messages_reply};
+
+/// Compares a text with a file of this package; `UPDATE_EXPECT=1` writes the file anew.
+///
+/// # Panics
+///
+/// When they differ.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "whoever runs the tests says so in the environment"
+)]
+pub fn expect_file(file: &str, actual: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+    if env::var_os("UPDATE_EXPECT").is_some() {
+        fs::write(&path, actual).unwrap();
+    }
+    let expected = fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        expected == actual,
+        "{file} differs\n--- expected\n{expected}\n--- actual\n{actual}"
+    );
+}
 
 /// The Rust of the README compiles, and what can run without a key runs.
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 pub mod readme {}
+
+/// So does that of the page on tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/testing.md")]
+pub mod testing {}
 
 /// `rig` by another name, as a crate has it that also depends on the other `rig`.
 pub mod modelrig {

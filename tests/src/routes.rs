@@ -41,6 +41,10 @@ pub async fn brisk(input: BriskInput) -> rig::Result<ladder::Reply>;
 #[rig::route("kept")]
 pub async fn kept(input: KeptInput) -> rig::Result<ladder::Reply>;
 
+/// Callers judge what conforms.
+#[rig::route("choosy")]
+pub async fn choosy(input: ChoosyInput) -> rig::Result<ladder::Reply>;
+
 /// Zero retention wins over capture.
 #[rig::route("sealed")]
 pub async fn sealed(input: SealedInput) -> rig::Result<ladder::Reply>;

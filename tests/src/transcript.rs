@@ -10,7 +10,8 @@ use rig::{Error, Result, Rig, Run, RunMeta};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::world::{KEY_MARKER, World, block_on};
+use crate::block_on;
+use crate::world::{KEY_MARKER, World};
 
 /// Makes a call with keys for `providers` against a script, and compares the transcript with `expected`.
 ///

@@ -1,8 +1,5 @@
 //! What a call runs in: no network, no keys of anybody, no files, no waiting.
 
-use std::pin::pin;
-use std::task::{Context, Poll, Waker};
-
 use rig::Rig;
 use rig::testing::{ManualClock, MemoryStore, Scripted, ScriptedTransport};
 use serde_json::{Value, json};
@@ -73,22 +70,4 @@ pub fn messages_reply(answer: &str) -> Scripted {
         },
     });
     Scripted::status(200, body.to_string())
-}
-
-/// Runs a future that waits for nothing but a [`ManualClock`]. There is no runtime: with a transport and a clock
-/// of its own a rig needs none.
-///
-/// # Panics
-///
-/// When the future waits for something else.
-pub fn block_on<T>(future: impl Future<Output = T>) -> T {
-    const MOST_POLLS: u32 = 10_000;
-    let mut future = pin!(future);
-    let mut ctx = Context::from_waker(Waker::noop());
-    for _ in 0..MOST_POLLS {
-        if let Poll::Ready(value) = future.as_mut().poll(&mut ctx) {
-            return value;
-        }
-    }
-    panic!("the call waits for something that no script and no clock brings");
 }

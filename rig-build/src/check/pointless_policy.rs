@@ -1,6 +1,6 @@
 //! C14: a policy that cannot have the effect its author expects is a warning.
 
-use rig_spec::{Cache, FailureClass, Policy};
+use rig_spec::{Cache, CacheDirective, FailureClass, Policy};
 
 use super::does_not_fit::beside_the_prompt;
 use super::range::MOST_RETRIES;
@@ -12,9 +12,13 @@ use crate::tokens::{TokenizerFamily, at_most};
 use crate::worst::{clock, waits_ms};
 
 pub(super) fn check(route: &Route, sink: &mut Sink) {
+    let can_end = route.candidates.iter().flat_map(|all| &all.value).any(|candidate| {
+        let provider = candidate.provider.as_ref();
+        matches!(provider, Some(ProviderRef::BuiltIn(provider)) if provider.cache == CacheDirective::CachedContent)
+    });
     for (class, budget) in &route.retries {
-        if class.value == FailureClass::CacheInvalid && budget.value > 0 {
-            let message = "`cache_invalid` cannot occur: no candidate takes a cache handle";
+        if !can_end && class.value == FailureClass::CacheInvalid && budget.value > 0 {
+            let message = "`cache_invalid` cannot occur: no candidate takes the name of a cache";
             let help = "remove the budget";
             let finding = Diagnostic::warning("pointless-policy", message);
             sink.push(finding.at(class.span).help(help));

@@ -7,6 +7,7 @@ use super::*;
 
 mod laws;
 mod oracle;
+mod samples;
 
 /// Compiles a schema, as the route compiler does.
 pub(crate) fn compiled(json: &str) -> &'static Schema {

@@ -359,10 +359,13 @@ async fn an_undeclared_candidate_is_never_dispatched() {
         deadline: None,
         hold: crate::conform::hold::<Value>,
         listener: None,
+        quality: None,
+        caches: Vec::new(),
     };
-    let mut journal = Journal::new("r".to_owned());
+    let journal = &mut Journal::new("r".to_owned());
     let ask = Ask {
         candidate: &STRANGER,
+        handle: None,
         system: String::new(),
         shared: 0,
         tools: &[],
@@ -370,11 +373,9 @@ async fn an_undeclared_candidate_is_never_dispatched() {
         user: "".into(),
         is_repair: false,
     };
-    let outcome = attempt::dispatch(world.rig.parts(), &job, &mut journal, &ask, None).await;
-    assert_eq!(
-        outcome.failure().unwrap().0,
-        FailureClass::InvariantViolation
-    );
+    let outcome = attempt::dispatch(world.rig.parts(), &job, journal, &ask, None).await;
+    let class = outcome.failure().unwrap().0;
+    assert_eq!(class, FailureClass::InvariantViolation);
     assert_eq!(
         (world.rows().len(), world.transport.requests().len()),
         (0, 0)

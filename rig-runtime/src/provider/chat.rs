@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 use super::fault::{self, Fault};
 use super::finish::{Answer, Finish};
 use super::{Prompt, Usage};
+use crate::prefix::Prefix;
 use crate::transport::{Headers, Request};
 
 mod stream;
@@ -128,7 +129,7 @@ pub(super) fn encode(prompt: &Prompt<'_>) -> Request {
         prompt_cache_key: prompt
             .prefix
             .filter(|_| provider.cache == CacheDirective::PromptCacheKey)
-            .map(|prefix| prefix.fingerprint.as_str()),
+            .map(Prefix::key),
         web_search_options: prompt.searches.then_some(NoOptions {}),
         stream: prompt.streams.then_some(true),
         stream_options: prompt.streams.then_some(StreamOptions {

@@ -11,6 +11,7 @@ use super::fault::{self, Fault};
 use super::finish::{Answer, Finish};
 use super::reading::Heard;
 use super::{Prompt, Usage};
+use crate::prefix::Prefix;
 use crate::run::Citation;
 use crate::transport::{Headers, Request};
 
@@ -26,6 +27,8 @@ struct Body<'a> {
     tools: Vec<AnyTool<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     generation_config: Option<GenerationConfig<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cached_content: Option<&'a str>,
     /// The one field that the dialect takes in snake case only.
     #[serde(rename = "service_tier", skip_serializing_if = "Option::is_none")]
     service_tier: Option<&'static str>,
@@ -35,7 +38,7 @@ struct Body<'a> {
 struct Content<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     role: Option<&'static str>,
-    parts: [TextPart<'a>; 1],
+    parts: Vec<TextPart<'a>>,
 }
 
 #[derive(Serialize)]
@@ -87,14 +90,21 @@ impl PartialEq for Verbatim<'_> {
 /// Returns the request of a prompt.
 pub(super) fn encode(prompt: &Prompt<'_>) -> Request {
     let provider = prompt.candidate.provider;
-    let content = |role, text| Content {
-        role,
-        parts: [TextPart { text }],
+    let cached_content = prompt.prefix.and_then(Prefix::handle);
+    let system = Some(prompt.system).filter(|system| !system.is_empty());
+    // Beside a cache the dialect takes neither a system instruction nor tools.
+    let (system_instruction, first, tools) = match cached_content {
+        Some(_) => (None, system, Vec::new()),
+        None => (system, None, tools(prompt)),
     };
     let body = Body {
-        system_instruction: (!prompt.system.is_empty()).then(|| content(None, prompt.system)),
-        contents: [content(Some("user"), prompt.user)],
-        tools: tools(prompt),
+        system_instruction: system_instruction.map(|system| content(None, [system])),
+        contents: [content(
+            Some("user"),
+            first.into_iter().chain([prompt.user]),
+        )],
+        tools,
+        cached_content,
         generation_config: Some(generation_config(prompt))
             .filter(|config| *config != GenerationConfig::default()),
         service_tier: prompt
@@ -120,6 +130,16 @@ pub(super) fn encode(prompt: &Prompt<'_>) -> Request {
         ),
         headers,
         body: serde_json::to_vec(&body).expect("text and numbers can be written as JSON"),
+    }
+}
+
+fn content<'a>(
+    role: Option<&'static str>,
+    texts: impl IntoIterator<Item = &'a str>,
+) -> Content<'a> {
+    Content {
+        role,
+        parts: texts.into_iter().map(|text| TextPart { text }).collect(),
     }
 }
 

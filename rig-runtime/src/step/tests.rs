@@ -150,6 +150,68 @@ fn a_repair_uses_its_unit_however_it_fails() {
     );
 }
 
+// L8: a budget of its own, which is none here, and no repair.
+#[test]
+fn a_rejected_output_falls_through_and_is_never_repaired() {
+    check(2, [(Outcome::QualityRejected, Step::FallThrough)]);
+    // Not even where it is the repaired one.
+    check(
+        2,
+        [
+            (invalid(), repair(Repairer::SameModel)),
+            (Outcome::QualityRejected, Step::FallThrough),
+            (invalid(), repair(Repairer::RepairModel)),
+        ],
+    );
+}
+
+// L8, L6
+#[test]
+fn a_rejected_output_is_asked_for_anew_within_its_own_budget() {
+    const CHOOSY: Policy = Policy {
+        retries: &[
+            (FailureClass::QualityRejected, 1),
+            (FailureClass::ContentInvalid, 1),
+        ],
+        ..Policy::BLANK
+    };
+    let mut state = LadderState::new(&CHOOSY, 1);
+    for (outcome, expected) in [
+        (Outcome::QualityRejected, wait(0)),
+        (invalid(), repair(Repairer::SameModel)),
+        (Outcome::QualityRejected, Step::FallThrough),
+        (Outcome::QualityRejected, wait(0)),
+        (invalid(), wait(0)),
+        (invalid(), Step::FallThrough),
+    ] {
+        assert_eq!(step(&mut state, outcome, 0.0, None), expected);
+    }
+}
+
+// L10
+#[test]
+fn a_refused_cache_handle_is_dropped_for_this_candidate_only() {
+    const CACHED: Policy = Policy {
+        retries: &[(FailureClass::CacheInvalid, 1), (FailureClass::Timeout, 1)],
+        ..Policy::BLANK
+    };
+    let mut state = LadderState::new(&CACHED, 1);
+    for (failed, dropped) in [
+        (FailureClass::Timeout, false),
+        (FailureClass::CacheInvalid, true),
+        (FailureClass::Timeout, false),
+    ] {
+        step(&mut state, class(failed), 0.0, None);
+        assert_eq!(state.drops_handle(), dropped);
+    }
+    step(&mut state, invalid(), 0.0, None);
+    step(&mut state, class(FailureClass::CacheInvalid), 0.0, None);
+    assert!(
+        !state.drops_handle(),
+        "the repair was the last attempt here"
+    );
+}
+
 // L14
 #[test]
 fn a_truncated_answer_falls_through_without_repair_or_retry() {
@@ -267,6 +329,7 @@ fn any_outcome() -> impl Strategy<Value = Outcome> {
     prop_oneof![
         Just(()).prop_map(|()| invalid()),
         Just(()).prop_map(|()| Outcome::Truncated { limit: None }),
+        Just(()).prop_map(|()| Outcome::QualityRejected),
         failure.prop_map(|(index, seconds, rejected)| Outcome::Failed(Failed {
             retry_after: seconds.map(Duration::from_secs),
             rejected,
@@ -290,6 +353,7 @@ proptest! {
         let mut repairing = false;
         for outcome in outcomes {
             let class = match &outcome {
+                Outcome::QualityRejected => FailureClass::QualityRejected,
                 Outcome::Failed(failed) if !repairing => failed.class,
                 _ => FailureClass::ContentInvalid,
             };

@@ -17,7 +17,7 @@ use crate::json::Reader;
 
 /// A schema, as the three judges have it.
 pub(super) struct Schema {
-    ready: Ready,
+    pub(super) ready: Ready,
     pub(super) peer: Option<jsonschema::Validator>,
 }
 
@@ -106,7 +106,7 @@ fn peer(schema: &Value) -> Option<jsonschema::Validator> {
     clippy::print_stderr,
     reason = "a test that could not look at its inputs says so aloud"
 )]
-fn corpus(name: &str) -> Option<PathBuf> {
+pub(super) fn corpus(name: &str) -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../shared/corpora")
         .join(name);
@@ -118,7 +118,7 @@ fn corpus(name: &str) -> Option<PathBuf> {
 }
 
 /// Returns the JSON files of a folder and of those in it, in the order of their paths.
-fn files(folder: &Path) -> Vec<(PathBuf, Value)> {
+pub(super) fn files(folder: &Path) -> Vec<(PathBuf, Value)> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {

@@ -8,6 +8,7 @@
 //! Back-references (`\1`) are refused: no automaton has them.
 
 mod class;
+mod example;
 mod parse;
 mod program;
 mod search;
