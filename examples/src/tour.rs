@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rig::store::AttemptRow;
 use rig::testing::{Mock, block_on};
-use rig::{Call, FailureClass, Turn};
+use rig::{Call, Event, FailureClass, Run, Turn};
 use serde_json::json;
 
 /// Answers a customer.
@@ -66,6 +66,15 @@ pub fn tour() -> String {
         &desk::mock().calls_tool("lookup_order", json!({ "order": "A-17" })),
         ask(),
     );
+    streamed(
+        &mut out,
+        "Stream: text is told as it arrives, and an attempt that failed is taken back",
+        &desk::mock()
+            .fails(FIRST, FailureClass::ContentInvalid)
+            .answers_text(MOODY)
+            .answers(reply()),
+        ask(),
+    );
     stage(
         &mut out,
         "Nobody is left: the call fails with the class of the last failure",
@@ -90,8 +99,48 @@ fn reply() -> DeskReply {
     }
 }
 
-fn stage(out: &mut String, title: &str, mock: &Mock, call: Call<Turn<DeskReply>, desk::Variant>) {
-    let end = match block_on(call.on(mock).run()) {
+type DeskCall = Call<Turn<DeskReply>, desk::Variant>;
+
+fn stage(out: &mut String, title: &str, mock: &Mock, call: DeskCall) {
+    let end = end(block_on(call.on(mock).run()));
+    let gap = if out.is_empty() { "" } else { "\n" };
+    // Writing to a `String` cannot fail.
+    let _ = writeln!(out, "{gap}{title}");
+    rows(out, mock);
+    let _ = writeln!(out, "  {end}");
+}
+
+fn streamed(out: &mut String, title: &str, mock: &Mock, call: DeskCall) {
+    let _ = writeln!(out, "\n{title}");
+    let mut said = String::new();
+    let mut events = call.on(mock).stream();
+    while let Some(event) = block_on(events.next()) {
+        if let Ok(Event::Delta { text, .. }) = &event {
+            said += text;
+            continue;
+        }
+        if !said.is_empty() {
+            let _ = writeln!(out, "  said {:?}", std::mem::take(&mut said));
+        }
+        let line = match event {
+            Ok(Event::Started {
+                attempt,
+                provider,
+                model,
+                ..
+            }) => format!("started {attempt} {provider}/{model}"),
+            Ok(Event::Discarded { attempt, class, .. }) => format!("discarded {attempt} {class}"),
+            Ok(Event::Done(run)) => format!("done {}", end(Ok(run))),
+            Ok(_) => continue,
+            Err(error) => end(Err(error)),
+        };
+        let _ = writeln!(out, "  {line}");
+    }
+    rows(out, mock);
+}
+
+fn end(result: rig::Result<Run<Turn<DeskReply>>>) -> String {
+    match result {
         Ok(run) => match run.output {
             Turn::Output(reply) => format!("= {}", reply.text),
             Turn::ToolCalls(calls) => calls
@@ -103,16 +152,15 @@ fn stage(out: &mut String, title: &str, mock: &Mock, call: Call<Turn<DeskReply>,
             Some(failure) => format!("! {}: {}", failure.class, failure.message),
             None => format!("! {error}"),
         },
-    };
-    let gap = if out.is_empty() { "" } else { "\n" };
-    // Writing to a `String` cannot fail.
-    let _ = writeln!(out, "{gap}{title}");
+    }
+}
+
+fn rows(out: &mut String, mock: &Mock) {
     let mut ended = None;
     for row in mock.rows() {
         let _ = writeln!(out, "  {}", line(&row, ended));
         ended = Some(row.ts_ms + i64::try_from(row.latency_ms).unwrap_or(0));
     }
-    let _ = writeln!(out, "  {end}");
 }
 
 fn line(row: &AttemptRow, ended: Option<i64>) -> String {

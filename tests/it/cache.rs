@@ -4,7 +4,7 @@ use rig::testing::{Scripted, block_on};
 use rig::{CacheHandle, ConfigError, Error, FailureClass};
 use serde_json::{Value, json};
 use tests::check;
-use tests::routes::{CachedInput, HeadlineInput, cached, headline};
+use tests::routes::{CachedInput, HeadlineInput, ReferenceInput, cached, headline, reference};
 
 use crate::{GOOD, QUESTION, fault, good};
 
@@ -51,6 +51,65 @@ fn a_handle_of_the_caller_wins_at_its_provider() {
     let rows = mock.rows();
     assert_eq!(rows[0].cache_key.as_deref(), Some("desk-7"));
     assert!(rows[0].prefix_fingerprint.is_some() && rows[1].cache_key.is_none());
+}
+
+/// An answer of the Gemini dialect, a part of whose input was read from a cache.
+fn generated(cached: u64) -> Scripted {
+    let body = json!({
+        "candidates": [{ "content": { "parts": [{ "text": GOOD }] }, "finishReason": "STOP" }],
+        "usageMetadata": {
+            "promptTokenCount": 100,
+            "cachedContentTokenCount": cached,
+            "candidatesTokenCount": 20,
+        },
+    });
+    Scripted::status(200, body.to_string())
+}
+
+// L10, W3: a cache that has ended is told to nobody any more, and the prompt stands where it belongs again.
+#[test]
+fn a_cache_that_has_ended_is_dropped_for_the_retries_of_its_candidate() {
+    let gone = json!({ "error": {
+        "code": 403,
+        "message": "CachedContent not found (or permission denied)",
+        "status": "PERMISSION_DENIED",
+    } });
+    let handle = CacheHandle::new("gemini", "cachedContents/abc");
+    let call = reference(ReferenceInput {
+        question: QUESTION.to_owned(),
+    });
+    let seen = check(
+        "gemini openai",
+        [Scripted::status(403, gone.to_string()), generated(0)],
+        |rig| call.cache(handle.clone()).on(rig).run(),
+        &format!(
+            "1 gemini/gemini-3.1-flash-lite cache_invalid $0.00 prefixed keyed cachedContents/abc
+             2 gemini/gemini-3.1-flash-lite conformant 100+20 cached 0 $0.000055
+             = {GOOD}"
+        ),
+    );
+    let prompt = json!({ "text": "Decide this case.\n\nIs it so?\n" });
+    let first = seen.body(1);
+    assert_eq!(first["cachedContent"], "cachedContents/abc");
+    assert_eq!(first.get("systemInstruction"), None);
+    assert_eq!(first["contents"][0]["parts"][0], prompt);
+    assert_eq!(first["contents"][0]["parts"].as_array().unwrap().len(), 2);
+    let second = seen.body(2);
+    assert_eq!(second.get("cachedContent"), None);
+    assert_eq!(second["systemInstruction"]["parts"], json!([prompt]));
+
+    let call = reference(ReferenceInput {
+        question: QUESTION.to_owned(),
+    });
+    check(
+        "gemini openai",
+        [generated(80)],
+        |rig| call.cache(handle).on(rig).run(),
+        &format!(
+            "1 gemini/gemini-3.1-flash-lite conformant 100+20 cached 80 $0.000037 prefixed keyed cachedContents/abc
+             = {GOOD}"
+        ),
+    );
 }
 
 // W3, T2: also on a route that asks nothing of caches; the meta has what was told.

@@ -2,12 +2,12 @@
 
 use rig::store::RowFailure;
 use rig::testing::{Mock, block_on};
-use rig::{FailureClass, Turn};
+use rig::{Call, Event, FailureClass, Run, Turn};
 use serde_json::{Value, json};
 use tests::routes::ladder::Reply;
 use tests::routes::{
-    AnythingInput, GroundedInput, ProfileInput, TooledInput, anything, grounded, ladder, mend,
-    messages, profile, tooled,
+    AnythingInput, GroundedInput, ProfileInput, ReferenceInput, TooledInput, anything, grounded,
+    ladder, mend, messages, profile, reference, tooled,
 };
 
 use crate::{GOOD, QUESTION, mend_input, messages_input, question};
@@ -51,6 +51,44 @@ fn a_mock_answers_with_what_conforms_in_every_dialect() {
         note: None,
     };
     block_on(anything(input).on(&anything::mock()).run()).unwrap();
+}
+
+// W2: what a mock streams is what it would have sent whole, in every dialect.
+#[test]
+fn a_mock_streams_what_it_would_have_sent_whole() {
+    let heard = |call: Call<Reply, reference::Variant>| {
+        let (mut events, mut text, mut done) = (call.stream(), String::new(), None);
+        while let Some(event) = block_on(events.next()) {
+            match event.unwrap() {
+                Event::Delta { text: more, .. } => text += &more,
+                Event::Done(run) => done = Some(run),
+                _ => {}
+            }
+        }
+        (text, done.unwrap())
+    };
+    let call = || {
+        reference(ReferenceInput {
+            question: QUESTION.to_owned(),
+        })
+    };
+    for mock in [reference::mock, || reference::mock().without_key("gemini")] {
+        let whole = block_on(call().on(&mock()).run()).unwrap();
+        let (text, streamed) = heard(call().on(&mock()));
+        assert_eq!(whole.output, streamed.output);
+        assert_eq!(serde_json::from_str::<Reply>(&text).unwrap(), whole.output);
+        let usage = |run: &Run<Reply>| (run.meta.provider, run.meta.tokens_in, run.meta.tokens_out);
+        assert_eq!(usage(&whole), usage(&streamed));
+    }
+    let call = || messages(messages_input());
+    let whole = block_on(call().on(&messages::mock()).run()).unwrap();
+    let mock = messages::mock();
+    let mut events = call().on(&mock).stream();
+    let mut last = None;
+    while let Some(event) = block_on(events.next()) {
+        last = Some(event.unwrap());
+    }
+    assert!(matches!(last, Some(Event::Done(run)) if run.output == whole.output));
 }
 
 #[test]

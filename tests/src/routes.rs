@@ -53,6 +53,10 @@ pub async fn sealed(input: SealedInput) -> rig::Result<ladder::Reply>;
 #[rig::route("cached")]
 pub async fn cached(input: CachedInput) -> rig::Result<ladder::Reply>;
 
+/// A cache of the caller's own.
+#[rig::route("reference")]
+pub async fn reference(input: ReferenceInput) -> rig::Result<ladder::Reply>;
+
 /// Tools in both dialects.
 #[rig::route("tooled")]
 pub async fn tooled(input: TooledInput) -> rig::Result<rig::Turn<self::Reply>>;

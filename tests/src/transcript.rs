@@ -343,9 +343,10 @@ fn line(row: &AttemptRow) -> String {
     if row.prefix_fingerprint.is_some() {
         text.push_str(" prefixed");
     }
-    if row.cache_key.is_some() {
-        assert_eq!(row.cache_key, row.prefix_fingerprint);
-        text.push_str(" keyed");
+    match &row.cache_key {
+        key @ Some(_) if *key == row.prefix_fingerprint => text.push_str(" keyed"),
+        Some(key) => put(&mut text, format_args!(" keyed {key}")),
+        None => {}
     }
     text + "\n"
 }
