@@ -221,4 +221,104 @@ mod tests {
         assert_eq!(repeated, Err(crate::Fault::Repeated("type".to_owned())));
         assert!(Empty::deserialize(json!({"more": 2})).is_err());
     }
+
+    #[derive(Debug, PartialEq)]
+    struct Wide {
+        inner: Option<Box<Wide>>,
+        f0: Option<String>,
+        f1: Option<String>,
+        f2: Option<String>,
+        f3: Option<String>,
+        f4: Option<String>,
+        f5: Option<String>,
+        f6: Option<String>,
+        f7: Option<String>,
+        f8: Option<String>,
+        f9: Option<String>,
+        f10: Option<String>,
+        f11: Option<String>,
+        f12: Option<String>,
+        f13: Option<String>,
+        f14: Option<String>,
+        f15: Option<String>,
+        f16: Option<String>,
+        f17: Option<String>,
+        f18: Option<String>,
+        f19: Option<String>,
+        f20: Option<String>,
+        f21: Option<String>,
+        f22: Option<String>,
+        f23: Option<String>,
+        f24: Option<String>,
+        f25: Option<String>,
+        f26: Option<String>,
+        f27: Option<String>,
+        f28: Option<String>,
+        f29: Option<String>,
+        f30: Option<String>,
+        f31: Option<String>,
+        f32: Option<String>,
+        f33: Option<String>,
+        f34: Option<String>,
+        f35: Option<String>,
+        f36: Option<String>,
+        f37: Option<String>,
+        f38: Option<String>,
+        f39: Option<String>,
+    }
+
+    crate::__object!(Wide {
+        inner: optional "inner",
+        f0: optional "f0",
+        f1: optional "f1",
+        f2: optional "f2",
+        f3: optional "f3",
+        f4: optional "f4",
+        f5: optional "f5",
+        f6: optional "f6",
+        f7: optional "f7",
+        f8: optional "f8",
+        f9: optional "f9",
+        f10: optional "f10",
+        f11: optional "f11",
+        f12: optional "f12",
+        f13: optional "f13",
+        f14: optional "f14",
+        f15: optional "f15",
+        f16: optional "f16",
+        f17: optional "f17",
+        f18: optional "f18",
+        f19: optional "f19",
+        f20: optional "f20",
+        f21: optional "f21",
+        f22: optional "f22",
+        f23: optional "f23",
+        f24: optional "f24",
+        f25: optional "f25",
+        f26: optional "f26",
+        f27: optional "f27",
+        f28: optional "f28",
+        f29: optional "f29",
+        f30: optional "f30",
+        f31: optional "f31",
+        f32: optional "f32",
+        f33: optional "f33",
+        f34: optional "f34",
+        f35: optional "f35",
+        f36: optional "f36",
+        f37: optional "f37",
+        f38: optional "f38",
+        f39: optional "f39",
+    });
+
+    // Answers nest as deep as they like; a worker's stack is 2 MiB.
+    #[test]
+    fn deep_answers_of_wide_types_fit_on_the_stack() {
+        let text = r#"{"f7":"x","inner":"#.repeat(126) + r#"{"f39":"y"}"# + &"}".repeat(126);
+        let read = std::thread::Builder::new()
+            .stack_size(2 << 20)
+            .spawn(move || crate::conform::read::<Wide>(None, true, &text).is_ok())
+            .unwrap();
+        assert!(read.join().unwrap());
+    }
 }
