@@ -28,7 +28,9 @@ pub(crate) async fn exchange(
     let policy = listener.map(|_| &job.route.policy);
     let mut silence = Silence::new(policy, &*parts.clock);
     let sent = silence.bounds(parts.transport.send(request)).await?;
-    let response = sent.map_err(|error| provider::transport_failed(&error))?;
+    let mut response = sent.map_err(|error| provider::transport_failed(&error))?;
+    // K2: a wait that is asked for as a date is reckoned from the response's own.
+    response.headers.date(parts.clock.wall());
     let head = millis(dispatch.elapsed());
     let is_failure = response.status >= 400;
     if listener.is_none() || is_failure {

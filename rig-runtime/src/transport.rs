@@ -6,6 +6,7 @@
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
+use std::time::{Duration, UNIX_EPOCH};
 
 pub mod http;
 
@@ -117,6 +118,14 @@ impl Headers {
             .iter()
             .find(|(key, _)| key.eq_ignore_ascii_case(name));
         found.map(|(_, value)| value.as_str())
+    }
+
+    /// Dates a response whose sender did not, with the time since 1970 at which it arrived (RFC 9110, 6.6.1).
+    pub(crate) fn date(&mut self, arrived: Duration) {
+        if self.get("date").is_none() {
+            let date = httpdate::fmt_http_date(UNIX_EPOCH + arrived);
+            self.0.push(("date".to_owned(), date));
+        }
     }
 }
 

@@ -10,6 +10,7 @@ mod fc_05;
 mod fc_06;
 mod fc_58;
 mod fc_59;
+mod ladder;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,9 @@
 //! Who may serve a call that narrows its route?
 
+use std::fs;
+
 use rig::{ConfigError, Error, UsdPerMtok};
+use rig_build::compile_dir;
 use tests::routes::{KeptInput, kept, ladder};
 use tests::{World, block_on, check};
 
@@ -97,4 +100,47 @@ fn an_excluded_repair_model_is_not_asked() {
         (north/n1 content_invalid, north/n1 (repair) content_invalid)
         "#,
     );
+}
+
+/// Compiles a route of four candidates with this `prefer`, and returns them in ladder order.
+fn ladder_order(prefer: &str) -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    write(
+        "rig.yaml",
+        "providers:
+  - name: host
+    dialect: openai
+    base_url: http://host.test/v1
+    capabilities: [structured_native]
+    models: { unknown: {}, dear: { in: 2, out: 9 }, cheap: { in: 3, out: 1 }, alike: { in: 1, out: 3 } }
+",
+    );
+    let candidates = ["unknown", "dear", "cheap", "alike"]
+        .map(|model| format!("  - {{ provider: host, model: {model} }}\n"))
+        .concat();
+    write(
+        "sorted.yaml",
+        &format!(
+            "route: sorted\nversion: 1\nschema: null\ncandidates:\n{candidates}prefer: {prefer}\nprompt: {{ system: ./p.md, variables: [] }}\n"
+        ),
+    );
+    write("p.md", "Answer.");
+    let compilation = compile_dir(folder.path(), "routes");
+    let expanded = compilation.routes[0].expanded().unwrap();
+    let models = expanded.split("model: \"").skip(1);
+    models
+        .map(|rest| rest.split('"').next().unwrap().to_owned())
+        .collect()
+}
+
+// R3: by the price in and out together, unknown last, and those alike as they are declared.
+#[test]
+fn candidates_are_asked_in_the_order_that_the_route_prefers() {
+    let declared = ["unknown", "dear", "cheap", "alike"];
+    assert_eq!(ladder_order("[]"), declared);
+    assert_eq!(ladder_order("[latency]"), declared);
+    let by_cost = ["cheap", "alike", "dear", "unknown"];
+    assert_eq!(ladder_order("[cost]"), by_cost);
+    assert_eq!(ladder_order("[latency, cost]"), by_cost);
 }

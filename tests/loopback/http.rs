@@ -193,11 +193,14 @@ fn a_connection_closed_in_the_body_is_network() {
     }
 }
 
-/// L12: the clock of an attempt runs until the last byte, whether the host is silent or merely slow.
+/// L12, FC-40: the clock of an attempt runs until the last byte, whether the host is silent or merely slow, and whether
+/// it answers or fails.
 #[test]
 fn an_answer_that_never_ends_is_timeout() {
     let stalls = [Reply::Stall(promised(1_000)), Reply::Stall(String::new())];
-    for replies in [stalls, [Reply::Drip, Reply::Drip]] {
+    let fails = "HTTP/1.1 429 Too Many Requests\r\ncontent-length: 400\r\n\r\n";
+    let fails = || Reply::Stall(fails.to_owned());
+    for replies in [stalls, [Reply::Drip, Reply::Drip], [fails(), fails()]] {
         let bed = fast_bed(10, replies);
         let failure = bed.fails();
         assert_eq!(failure.message, "no complete answer within 2000 ms");
@@ -209,6 +212,24 @@ fn an_answer_that_never_ends_is_timeout() {
             assert!(row.latency_ms >= 2_000, "{row:?}");
         }
     }
+}
+
+/// FC-37: whether the transport notices before it sends or after, the run is served over a new connection.
+#[test]
+fn a_connection_that_was_closed_while_idle_fails_no_run() {
+    let Reply::Whole(whole) = good() else {
+        panic!("a good answer is a whole one")
+    };
+    let bed = fast_bed(20, [Reply::Cut(whole), good()]);
+    bed.patient().unwrap();
+    bed.patient().unwrap();
+    let requests = bed.server.requests();
+    let connections: Vec<_> = requests.iter().map(|seen| seen.connection).collect();
+    assert_eq!(connections, [0, 1]);
+    let mut rows = bed.rows();
+    let unsent = "openai/gpt-5.4-mini network";
+    rows.retain(|row| row != unsent);
+    assert_eq!(rows, ["openai/gpt-5.4-mini conformant"; 2]);
 }
 
 #[test]

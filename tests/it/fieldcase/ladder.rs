@@ -1,0 +1,340 @@
+//! FC-21, FC-31, FC-36, FC-41, FC-46: what the ladder does with what providers really send.
+
+use std::pin::pin;
+use std::task::{Context, Waker};
+use std::time::Duration;
+
+use rig::__private::{
+    ANTHROPIC, Candidate, Capabilities, DEEPSEEK, Enforcement, FIREWORKS, Plan, Policy, Price,
+    Provider, Rates, Repair, Route, Segment, Template, Tool, call,
+};
+use rig::testing::Scripted;
+use rig::{FailureClass, NoVariant, Turn, Usd};
+use serde_json::{Value, json};
+use tests::routes::fc_base::FcBase;
+use tests::routes::{fc_base, tooled};
+use tests::{World, block_on};
+
+use super::Case;
+
+const TASK: &str = "Where is the zebra crossing?";
+
+/// `model-a` of a provider, for 2 and 10 USD per million tokens.
+const fn candidate(provider: &'static Provider) -> Candidate {
+    Candidate {
+        provider,
+        model: "model-a",
+        capabilities: Capabilities::of(&[]),
+        enforcement: Enforcement::JsonMode,
+        price: Some(Price::flat(Rates::nanos(2_000_000_000, 10_000_000_000))),
+    }
+}
+
+static DEEPSEEK_A: [Candidate; 1] = [candidate(&DEEPSEEK)];
+static ANTHROPIC_A: [Candidate; 1] = [candidate(&ANTHROPIC)];
+static BOTH: [Candidate; 2] = [candidate(&DEEPSEEK), candidate(&FIREWORKS)];
+
+/// For 1 and 5 USD per million tokens.
+static FIREWORKS_B: [Candidate; 1] = [Candidate {
+    model: "model-b",
+    price: Some(Price::flat(Rates::nanos(1_000_000_000, 5_000_000_000))),
+    ..candidate(&FIREWORKS)
+}];
+
+/// The base's schema, and a prompt that is the task.
+fn route(candidates: &'static [Candidate], repair: Option<Repair>, policy: Policy) -> Route {
+    Route {
+        name: "case",
+        schema: fc_base::ROUTE.schema,
+        plan: Plan {
+            candidates,
+            prompt: Template {
+                segments: &[Segment::Variable("q")],
+            },
+            repair,
+        },
+        policy,
+        ..Route::BLANK
+    }
+}
+
+const ONE_REPAIR: Option<Repair> = Some(Repair {
+    max_repairs: 1,
+    model: None,
+});
+
+fn retries(retries: &'static [(FailureClass, u32)]) -> Policy {
+    Policy {
+        retries,
+        ..Policy::BLANK
+    }
+}
+
+fn world() -> World {
+    World::with_keys("deepseek fireworks anthropic")
+}
+
+/// Calls a route that lives as long as the process.
+fn ask<T>(route: Route) -> rig::Call<T> {
+    call::<T, NoVariant>(Box::leak(Box::new(route)), json!({ "q": TASK }))
+}
+
+/// The response of a file.
+fn response(case: &Case, file: &str) -> Scripted {
+    let text = case.read(file).replace("\r\n", "\n");
+    let (head, body) = text.split_once("\n\n").unwrap();
+    let mut lines = head.lines();
+    let status = lines.next().unwrap().split(' ').nth(1).unwrap();
+    let scripted = Scripted::status(status.parse().unwrap(), body.trim_end());
+    lines.fold(scripted, |scripted, line| {
+        let (name, value) = line.split_once(':').unwrap();
+        let value = value
+            .trim()
+            .replace("@NOW+90s as IMF-fixdate@", "Thu, 01 Jan 2026 00:01:30 GMT");
+        scripted.header(name, value)
+    })
+}
+
+fn classes(world: &World) -> Vec<Option<&'static str>> {
+    let rows = world.store.rows();
+    rows.iter()
+        .map(|row| row.failure.map(rig::store::RowFailure::name))
+        .collect()
+}
+
+// K3, L3: a class of its own, which nobody repairs or asks again as if it were content, and which is paid for. The
+// refusal's text is an output, so that no message holds it.
+#[test]
+fn fc_21_a_refusal_in_its_own_field() {
+    let Some(case) = Case::open("FC-21") else {
+        return;
+    };
+    let mut files = 0;
+    for (file, expected) in case.expected("outputs") {
+        // What streams, and the API that no provider here speaks.
+        if ["stream.sse", "responses.http"].contains(&file.as_str()) {
+            continue;
+        }
+        files += 1;
+        let candidates = if file.starts_with("anthropic") {
+            &ANTHROPIC_A
+        } else {
+            &DEEPSEEK_A
+        };
+        let policy = retries(&[(FailureClass::ContentInvalid, 2)]);
+        let world = world();
+        world.push([response(&case, &file)]);
+        let result = block_on(
+            ask::<FcBase>(route(candidates, ONE_REPAIR, policy))
+                .on(&world.rig)
+                .run(),
+        );
+        let rows = world.store.rows();
+        assert_eq!(rows.len(), 1, "{file}");
+        assert_eq!(
+            (rows[0].tokens_in, rows[0].tokens_out),
+            (Some(90), Some(12)),
+            "{file}"
+        );
+        assert_eq!(rows[0].cost, Usd::nanos(90 * 2_000 + 12 * 10_000), "{file}");
+        let end = match &result {
+            Ok(_) => "conformant",
+            Err(error) => error.class().unwrap().name(),
+        };
+        assert_eq!(end, expected, "{file}");
+        assert!(!format!("{result:?}").contains("can't help") || result.is_ok());
+    }
+    assert_eq!(files, 4);
+}
+
+// L1
+#[test]
+fn fc_31_a_tool_call_with_empty_arguments() {
+    static TOOLS: std::sync::LazyLock<[Tool; 1]> = std::sync::LazyLock::new(|| {
+        [Tool {
+            name: "get_time",
+            description: "Tells the time.",
+            parameters: tooled::ROUTE.tools[1].parameters,
+        }]
+    });
+    let Some(case) = Case::open("FC-31") else {
+        return;
+    };
+    for file in ["stop_finish.http", "anthropic.http", "empty_list.http"] {
+        let candidates = if file.starts_with("anthropic") {
+            &ANTHROPIC_A
+        } else {
+            &DEEPSEEK_A
+        };
+        let world = world();
+        world.push([response(&case, file)]);
+        let route = Route {
+            tools: &*TOOLS,
+            ..route(candidates, ONE_REPAIR, Policy::BLANK)
+        };
+        let run = block_on(ask::<Turn<FcBase>>(route).on(&world.rig).run()).unwrap();
+        assert_eq!(classes(&world), [None], "{file}");
+        let meta = &run.meta;
+        assert_eq!(
+            (meta.tokens_in, meta.tokens_out),
+            (Some(120), Some(9)),
+            "{file}"
+        );
+        match run.output {
+            Turn::Output(output) => {
+                assert_eq!((file, output.answer.as_str()), ("empty_list.http", "ok"));
+                assert!(meta.validated);
+            }
+            Turn::ToolCalls(calls) => {
+                let read = [(
+                    calls[0].id.as_str(),
+                    calls[0].name,
+                    calls[0].arguments.clone(),
+                )];
+                assert_eq!(read, [("call_1", "get_time", json!({}))], "{file}");
+                assert!(calls.len() == 1 && !meta.validated && file != "empty_list.http");
+            }
+        }
+    }
+}
+
+// K2, K0: what cannot be read is no wish, and none is shortened; more than 240 s is not waited for.
+#[test]
+fn fc_36_retry_after_in_every_shape() {
+    let Some(case) = Case::open("FC-36") else {
+        return;
+    };
+    for (file, wait) in [
+        ("seconds.http", 30),
+        ("date_future.http", 90),
+        ("date_past.http", 30),
+        ("negative.http", 30),
+        ("exponent.http", 30),
+        ("word.http", 30),
+        ("empty.http", 30),
+        ("ms.http", 30),
+    ] {
+        let world = world();
+        world.push([response(&case, file), response(&case, "ok.http")]);
+        let policy = retries(&[(FailureClass::CapacityShed, 1)]);
+        block_on(
+            ask::<FcBase>(route(&DEEPSEEK_A, None, policy))
+                .on(&world.rig)
+                .run(),
+        )
+        .unwrap();
+        assert_eq!(classes(&world), [Some("capacity_shed"), None], "{file}");
+        assert_eq!(world.clock.waits(), [Duration::from_secs(wait)], "{file}");
+    }
+    // Without a budget, and where the wish is for longer than anybody waits, the next candidate is asked at once.
+    for (file, policy) in [
+        ("seconds.http", Policy::BLANK),
+        ("huge.http", retries(&[(FailureClass::CapacityShed, 1)])),
+    ] {
+        let world = world();
+        world.push([response(&case, file), response(&case, "ok.http")]);
+        let run = block_on(
+            ask::<FcBase>(route(&BOTH, None, policy))
+                .on(&world.rig)
+                .run(),
+        )
+        .unwrap();
+        assert_eq!(run.meta.provider, "fireworks", "{file}");
+        assert_eq!(classes(&world), [Some("capacity_shed"), None], "{file}");
+        assert_eq!(world.clock.waits(), [Duration::ZERO; 0], "{file}");
+    }
+}
+
+// L11, K6: dropped in flight, in the wait before a retry, and before anything was done.
+#[test]
+fn fc_41_the_caller_drops_the_call_in_flight() {
+    let Some(case) = Case::open("FC-41") else {
+        return;
+    };
+    let ok = || response(&case, "ok.http").after(Duration::from_secs(2));
+    let busy = Scripted::status(503, "busy");
+    for (script, expected) in [
+        (vec![ok()], vec![Some("cancelled")]),
+        (vec![busy, ok()], vec![Some("capacity_shed")]),
+    ] {
+        let world = world();
+        world.push(script);
+        let policy = retries(&[(FailureClass::CapacityShed, 1)]);
+        {
+            let mut run = pin!(
+                ask::<FcBase>(route(&DEEPSEEK_A, None, policy))
+                    .on(&world.rig)
+                    .run()
+            );
+            let mut ctx = Context::from_waker(Waker::noop());
+            assert!(run.as_mut().poll(&mut ctx).is_pending());
+        }
+        assert_eq!(classes(&world), expected);
+        assert_eq!(world.transport.requests().len(), 1);
+        // The next run on the same rig works.
+        world.push([response(&case, "ok.http")]);
+        let next = ask::<FcBase>(route(&DEEPSEEK_A, None, Policy::BLANK)).on(&world.rig);
+        block_on(next.run()).unwrap();
+    }
+    let world = world();
+    drop(
+        ask::<FcBase>(route(&DEEPSEEK_A, None, Policy::BLANK))
+            .on(&world.rig)
+            .run(),
+    );
+    assert_eq!(
+        (world.store.rows().len(), world.transport.requests().len()),
+        (0, 0)
+    );
+}
+
+// K3, L7, L9: every attempt costs what it used, and the repair model never sees the task.
+#[test]
+fn fc_46_the_price_of_the_attempts_that_failed() {
+    let Some(case) = Case::open("FC-46") else {
+        return;
+    };
+    let repair = || {
+        Some(Repair {
+            max_repairs: 2,
+            model: Some(&FIREWORKS_B[0]),
+        })
+    };
+    let costs = |world: &World| -> Vec<u64> {
+        let rows = world.store.rows();
+        rows.iter().map(|row| row.cost.as_nanos()).collect()
+    };
+    let script =
+        |last| ["first_bad.http", "repair_bad.http", last].map(|file| response(&case, file));
+    let served = world();
+    served.push(script("repair2_ok.http"));
+    let run = block_on(
+        ask::<FcBase>(route(&DEEPSEEK_A, repair(), Policy::BLANK))
+            .on(&served.rig)
+            .run(),
+    );
+    let meta = run.unwrap().meta;
+    assert_eq!(costs(&served), [4_000_000, 6_000_000, 1_300_000]);
+    assert_eq!(meta.run_cost, Usd::nanos(11_300_000));
+    assert_eq!(
+        classes(&served),
+        [Some("content_invalid"), Some("content_invalid"), None]
+    );
+    assert_eq!(meta.repaired_by.as_deref(), Some("fireworks/model-b"));
+    let request: Value = serde_json::from_slice(&served.transport.requests()[2].body).unwrap();
+    let text = request.to_string();
+    assert!(
+        text.contains("\\\\\\\"answer\\\\\\\": 7") && !text.contains(TASK),
+        "{text}"
+    );
+
+    let failed = world();
+    failed.push(script("first_bad.http"));
+    let run = block_on(
+        ask::<FcBase>(route(&DEEPSEEK_A, repair(), Policy::BLANK))
+            .on(&failed.rig)
+            .run(),
+    );
+    assert_eq!(run.unwrap_err().class(), Some(FailureClass::ContentInvalid));
+    assert_eq!(costs(&failed), [4_000_000, 6_000_000, 2_000_000]);
+}

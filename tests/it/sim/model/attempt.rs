@@ -1,0 +1,140 @@
+//! What does one dispatch leave behind? The contract's rows, T1, L11, L12, L16, K3 and K6.
+
+use rig::__private::{Candidate, Rates, Search};
+use rig::FailureClass::{self, ConfigAuth, Network, Timeout};
+
+use super::expected::place;
+use super::facts::{self, Why};
+use super::{End, Place, Row, Run};
+use crate::sim::case::{Reply, What, tokens};
+
+impl Run<'_> {
+    /// One dispatch to a model, which may or may not call a tool.
+    pub(super) fn attempt(
+        &mut self,
+        candidate: &Candidate,
+        row: Row,
+        tools: bool,
+    ) -> Result<(FailureClass, Why), End> {
+        let number = self.rows.len();
+        let Some(reply) = self.dispatch(row)? else {
+            return self.failed(place(candidate), Timeout, Why::Plain);
+        };
+        if reply.usage && !matches!(reply.what, What::Status { .. } | What::Fault) {
+            let (input, output) = tokens(number); // K3
+            let cost =
+                |rates: Rates| input * rates.input.as_nanos() + output * rates.output.as_nanos();
+            self.rows[number].tokens = Some((input, output));
+            self.rows[number].cost = candidate
+                .price
+                .map_or(0, |price| cost(price.rates) / 1_000_000);
+        }
+        if reply.what == What::Tool && tools && !self.case.route.tools.is_empty() {
+            return Err(End::Served { tools: true }); // L1
+        }
+        let (class, why) = facts::failure(reply.what).ok_or(End::Served { tools: false })?; // L2
+        self.failed(place(candidate), class, why)
+    }
+
+    /// One search: nothing if it found something, else the candidate's failure.
+    pub(super) fn search(
+        &mut self,
+        candidate: &Candidate,
+        search: &Search,
+    ) -> Result<Option<(FailureClass, Why)>, End> {
+        let reply = self.dispatch(Row {
+            place: ("search", "search.test"),
+            ..Row::default()
+        })?;
+        let is_over = self.deadline() == Some(self.now);
+        let (class, why) = match reply.map(|reply| reply.what) {
+            Some(What::Fault) => (Network, Why::Plain),
+            Some(What::Status { status, .. }) if (400..500).contains(&status) && status != 429 => {
+                (Network, Why::Rejected)
+            }
+            Some(What::Status { .. }) => (Network, Why::Plain),
+            None if is_over => (Timeout, Why::Plain),
+            None => (Network, Why::Plain),
+            Some(_) => {
+                self.searched = true;
+                self.rows.last_mut().unwrap().cost = search.cost.as_nanos();
+                return Ok(None);
+            }
+        };
+        self.failed(place(candidate), class, why).map(Some)
+    }
+
+    /// L11, L12, K6: the row of a dispatch, and the reply if it comes in time. Without a reply left the caller leaves.
+    fn dispatch(&mut self, row: Row) -> Result<Option<Reply>, End> {
+        let leaves = Reply::now(What::LeavesBeforeHead { after: 0 });
+        let reply = self
+            .case
+            .script
+            .get(self.rows.len())
+            .copied()
+            .unwrap_or(leaves);
+        let left = self.deadline().map_or(u64::MAX, |end| end - self.now);
+        let limit = left.min(self.case.route.policy.timeout_ms);
+        let met = facts::meet(reply, limit);
+        // A search does not tell when it began to answer.
+        let head = met.head.filter(|_| row.place.0 != "search");
+        let end = met.caller_left.then_some("cancelled");
+        self.rows.push(Row {
+            at: self.now,
+            head,
+            took: met.took,
+            end,
+            ..row
+        });
+        self.now += met.took;
+        if met.caller_left {
+            return Err(End::CallerLeft);
+        }
+        Ok(met.in_time.then_some(reply))
+    }
+
+    fn failed(
+        &mut self,
+        place: Place,
+        class: FailureClass,
+        why: Why,
+    ) -> Result<(FailureClass, Why), End> {
+        self.rows.last_mut().unwrap().end = Some(class.name());
+        let says = match why {
+            Why::Cut => "max_output_tokens",
+            Why::Asks(ms) if ms > 240_000 && class != ConfigAuth => "not waited for",
+            _ => "",
+        };
+        self.fail(place, class, says);
+        Ok((class, why))
+    }
+
+    pub(super) fn fail(&mut self, place: Place, class: FailureClass, says: &'static str) {
+        self.last = End::Failed { class, place, says };
+    }
+
+    /// L16: nothing is started when the time is over. The error names who was asked last.
+    pub(super) fn in_time(&mut self, candidate: &Candidate) -> Result<(), End> {
+        if self.deadline().is_none_or(|end| self.now < end) {
+            return Ok(());
+        }
+        self.late(candidate);
+        Err(self.last.clone())
+    }
+
+    pub(super) fn late(&mut self, candidate: &Candidate) {
+        let asked = match self.last {
+            End::Failed { place, .. } => place,
+            _ => place(candidate),
+        };
+        self.fail(asked, Timeout, "deadline");
+    }
+
+    pub(super) fn deadline(&self) -> Option<u64> {
+        let (route, call) = (
+            self.case.route.policy.deadline_ms,
+            self.case.options.deadline_ms,
+        );
+        route.into_iter().chain(call).min()
+    }
+}

@@ -1,0 +1,72 @@
+//! What is compared with what has come of a case?
+
+use rig::__private::{Candidate, Capability, Dialect, Enforcement};
+use rig::FailureClass;
+
+/// A provider and a model.
+pub(in crate::sim) type Place = (&'static str, &'static str);
+
+/// What has to come of a case.
+#[derive(Debug)]
+pub(in crate::sim) struct Expected {
+    pub(in crate::sim) rows: Vec<Row>,
+    /// The waits before retries, in milliseconds: at least and at most.
+    pub(in crate::sim) waits: Vec<(u64, u64)>,
+    pub(in crate::sim) end: End,
+}
+
+/// A row, and of its request whether it states the schema.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(in crate::sim) struct Row {
+    pub(in crate::sim) place: Place,
+    /// Milliseconds from the run's start to the dispatch.
+    pub(in crate::sim) at: u64,
+    /// The class, `cancelled`, or nothing for what serves.
+    pub(in crate::sim) end: Option<&'static str>,
+    pub(in crate::sim) repair: bool,
+    pub(in crate::sim) tokens: Option<(u64, u64)>,
+    /// In nano-dollars.
+    pub(in crate::sim) cost: u64,
+    pub(in crate::sim) unpriced: bool,
+    pub(in crate::sim) head: Option<u64>,
+    pub(in crate::sim) took: u64,
+    /// Whether the prompt states the schema; nothing where the contract leaves it open.
+    pub(in crate::sim) coached: Option<bool>,
+}
+
+/// How a run ends.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::sim) enum End {
+    Served {
+        tools: bool,
+    },
+    Failed {
+        class: FailureClass,
+        place: Place,
+        /// Words of the message.
+        says: &'static str,
+    },
+    NobodyEligible,
+    CallerLeft,
+}
+
+impl Row {
+    /// The row of an attempt that is about to be dispatched.
+    pub(super) fn of(candidate: &Candidate, was_invalid: bool) -> Self {
+        let is_native = matches!(candidate.enforcement, Enforcement::Native(_));
+        let cites = candidate.provider.dialect == Dialect::AnthropicMessages
+            && candidate.capabilities.has(Capability::GroundedNative);
+        Self {
+            place: place(candidate),
+            unpriced: candidate.price.is_none(),
+            // L15. The messages dialect takes no schema beside citations.
+            coached: (!is_native || was_invalid || !cites).then_some(!is_native || was_invalid),
+            ..Self::default()
+        }
+    }
+}
+
+/// Where a candidate's attempts go.
+pub(super) fn place(candidate: &Candidate) -> Place {
+    (candidate.provider.name, candidate.model)
+}

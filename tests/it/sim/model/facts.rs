@@ -1,0 +1,89 @@
+//! What does a reply mean, and how long does it take? The contract's §K as far as it classifies, and L12.
+
+use rig::FailureClass::{self, CapacityShed, ConfigAuth, ContentInvalid, Network, Refusal};
+
+use crate::sim::case::{Reply, What};
+
+/// Why an attempt serves nothing.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Why {
+    /// Nothing but its class.
+    Plain,
+    /// It misses the schema.
+    SchemaInvalid,
+    /// The answer was cut at the token limit.
+    Cut,
+    /// The request cannot pass.
+    Rejected,
+    /// The provider asks to wait this many milliseconds.
+    Asks(u64),
+}
+
+/// What a dispatch under a time limit looks like from outside.
+pub(super) struct Met {
+    pub(super) head: Option<u64>,
+    pub(super) took: u64,
+    pub(super) in_time: bool,
+    pub(super) caller_left: bool,
+}
+
+/// K4, K5, L14: what a reply is where no tool may be called; nothing for one that serves.
+pub(super) fn failure(what: What) -> Option<(FailureClass, Why)> {
+    Some(match what {
+        What::Good => return None,
+        What::Bad | What::Prose => (ContentInvalid, Why::SchemaInvalid),
+        What::Cut { .. } => (ContentInvalid, Why::Cut),
+        What::Refusal => (Refusal, Why::Plain),
+        What::Fault => (Network, Why::Plain),
+        What::Status { status, code, asks } => {
+            let asks = asks.map_or(Why::Plain, |seconds| Why::Asks(seconds * 1_000));
+            match (status, code) {
+                (_, "insufficient_quota" | "invalid_api_key") | (401 | 403, _) => {
+                    (ConfigAuth, asks)
+                }
+                (429 | 503 | 529, _) => (CapacityShed, asks),
+                (400..500, _) => (Network, Why::Rejected),
+                _ => (Network, asks),
+            }
+        }
+        // No text to repair.
+        _ => (ContentInvalid, Why::Plain),
+    })
+}
+
+/// The default backoff: first, factor and cap.
+pub(super) fn default_backoff(class: FailureClass) -> (u64, f64, u64) {
+    match class {
+        CapacityShed => (30_000, 2.0, 240_000),
+        Network => (1_000, 2.0, 30_000),
+        _ => (0, 1.0, 0),
+    }
+}
+
+/// L12: what is done at the last moment is in time.
+pub(super) fn meet(reply: Reply, limit: u64) -> Met {
+    let body = if reply.what == What::Fault {
+        0
+    } else {
+        reply.body_ms
+    };
+    let whole = reply.head_ms + body;
+    let has_head = reply.head_ms <= limit && reply.what != What::Fault;
+    let head = has_head.then_some(reply.head_ms);
+    let left = |head, took| Met {
+        head,
+        took,
+        in_time: false,
+        caller_left: true,
+    };
+    match reply.what {
+        What::LeavesBeforeHead { after } => left(None, after),
+        What::LeavesBeforeEnd { after } if has_head => left(head, reply.head_ms + after),
+        _ => Met {
+            head,
+            took: whole.min(limit),
+            in_time: whole <= limit,
+            caller_left: false,
+        },
+    }
+}

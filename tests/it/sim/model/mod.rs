@@ -1,0 +1,160 @@
+//! What has to come of a case? The contract's §L, written without a look at the ladder.
+
+mod attempt;
+mod eligible;
+mod expected;
+mod facts;
+
+use rig::__private::{Candidate, Search};
+use rig::FailureClass::{self, ConfigAuth, ContentInvalid};
+
+use super::case::Case;
+use eligible::{allows, eligible, has_key, plan, searcher};
+use expected::place;
+pub(super) use expected::{End, Expected, Place, Row};
+use facts::Why;
+
+struct Run<'a> {
+    case: &'a Case,
+    /// The waits before retries as they were, since how far jitter lengthens one is chance.
+    backoffs: std::slice::Iter<'a, u64>,
+    now: u64,
+    repaired: bool,
+    searched: bool,
+    last: End,
+    rows: Vec<Row>,
+    waits: Vec<(u64, u64)>,
+}
+
+/// Returns what has to come of a case whose waits before retries took this long.
+pub(super) fn expect(case: &Case, backoffs: &[u64]) -> Expected {
+    let (backoffs, last) = (backoffs.iter(), End::NobodyEligible); // R4
+    let (rows, waits) = (Vec::new(), Vec::new());
+    let mut run = Run {
+        case,
+        backoffs,
+
+        now: 0,
+        repaired: false,
+        searched: false,
+        last,
+        rows,
+        waits,
+    };
+    let end = eligible(case)
+        .into_iter()
+        .find_map(|candidate| run.candidate(candidate).err());
+    Expected {
+        end: end.unwrap_or(run.last),
+        rows: run.rows,
+        waits: run.waits,
+    } // L9
+}
+
+impl Run<'_> {
+    /// L3 to L6: all that is done with one candidate. An error is the run's end.
+    fn candidate(&mut self, candidate: &'static Candidate) -> Result<(), End> {
+        let mut spent = [0; FailureClass::ALL.len()];
+        let mut row = Row::of(candidate, false);
+        loop {
+            self.in_time(candidate)?;
+            let search = searcher(self.case, candidate).filter(|_| !self.searched);
+            let unlocked =
+                |search: &Search| search.key_env.is_none() || self.case.keys.contains(&"search");
+            if !has_key(self.case, candidate) || !search.is_none_or(unlocked) {
+                self.fail(place(candidate), ConfigAuth, "no key"); // R5
+                return Ok(());
+            }
+            let (class, why) = match search {
+                Some(search) => match self.search(candidate, search)? {
+                    Some(failed) => failed,
+                    None => continue,
+                },
+                None => self.attempt(candidate, row.clone(), true)?,
+            };
+            if why == Why::SchemaInvalid {
+                row.coached = Some(true); // L15
+                self.repair(candidate)?;
+            } else if class == ContentInvalid && row.coached == Some(false) {
+                row.coached = None;
+            }
+            let asks = if let Why::Asks(ms) = why { ms } else { 0 };
+            let falls_through = matches!(why, Why::Cut | Why::Rejected) || asks > 240_000; // L14, K4, K2
+            let retry = spent[class as usize];
+            if class == ConfigAuth
+                || falls_through
+                || !self.may_retry(candidate, class, retry, asks)?
+            {
+                return Ok(());
+            }
+            spent[class as usize] += 1;
+        }
+    }
+
+    /// K0, K2, L16: waits for a retry if there is one left, and time for it.
+    fn may_retry(
+        &mut self,
+        candidate: &Candidate,
+        class: FailureClass,
+        retry: u32,
+        asks: u64,
+    ) -> Result<bool, End> {
+        let policy = &self.case.route.policy;
+        if !policy
+            .retries
+            .iter()
+            .any(|(named, budget)| *named == class && retry < *budget)
+        {
+            return Ok(false);
+        }
+        let (first, factor, cap) = facts::default_backoff(class);
+        let own = policy.backoff.iter().find(|(named, _)| *named == class);
+        let (first, factor, cap, jitter) = own.map_or((first, factor, cap, 0.0), |(_, own)| {
+            (own.first_ms, own.factor, own.cap_ms, own.jitter)
+        });
+        let own = (first as f64 * factor.powi(retry as i32)).min(cap as f64);
+        let (least, most) = (
+            asks.max(own as u64),
+            asks.max((own * (1.0 + jitter)) as u64),
+        );
+        if self.deadline().is_some_and(|end| self.now + least >= end) {
+            self.late(candidate);
+            return Ok(false);
+        }
+        if most > 0 {
+            if self.case.leaves_in_wait == Some(self.waits.len() + 1) {
+                return Err(End::CallerLeft); // L11
+            }
+            let wait = self.backoffs.next().copied().unwrap_or(least);
+            self.now += wait.clamp(least, most);
+            self.waits.push((least, most));
+        }
+        Ok(true)
+    }
+
+    /// L7.
+    fn repair(&mut self, candidate: &'static Candidate) -> Result<(), End> {
+        let Some(repair) = &plan(self.case).repair else {
+            return Ok(());
+        };
+        if std::mem::replace(&mut self.repaired, true) {
+            return Ok(());
+        }
+        let row = |candidate| Row {
+            repair: true,
+            coached: None,
+            ..Row::of(candidate, true)
+        };
+        self.in_time(candidate)?;
+        self.attempt(candidate, row(candidate), true)?;
+        let second = repair.model.filter(|_| repair.max_repairs == 2);
+        if let Some(model) = second.filter(|model| allows(self.case, model)) {
+            self.in_time(model)?;
+            // A repair that nobody could be asked for does not hide why it was wanted.
+            if has_key(self.case, model) {
+                self.attempt(model, row(model), false)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,149 @@
+//! How far does the simulation reach? What never happens in it proves nothing.
+
+use std::collections::BTreeMap;
+
+use super::case::{Case, What};
+use super::model::{End, Expected};
+use super::seen::Seen;
+
+/// How often what happened.
+#[derive(Default)]
+pub(super) struct Reach {
+    pub(super) runs: usize,
+    happened: BTreeMap<&'static str, usize>,
+}
+
+/// What has to happen more than once in a while.
+const WHOLE: [&str; 36] = [
+    "served",
+    "tools called",
+    "nobody eligible",
+    "caller left",
+    "caller left in a wait",
+    "failed with content_invalid",
+    "failed with refusal",
+    "failed with timeout",
+    "failed with capacity_shed",
+    "failed with network",
+    "failed with config_auth",
+    "content_invalid",
+    "refusal",
+    "timeout",
+    "capacity_shed",
+    "network",
+    "config_auth",
+    "cancelled",
+    "cancelled in a body",
+    "search",
+    "search failed",
+    "search cut by the deadline",
+    "repair",
+    "repair served",
+    "repair by the repair model",
+    "repair that fails otherwise",
+    "repair with tools",
+    "wait",
+    "jittered wait",
+    "wait longer than the backoff",
+    "wait too long",
+    "cut at the token limit",
+    "ended by the deadline",
+    "captured",
+    "zero retention",
+    "variant",
+];
+
+impl Reach {
+    /// Notes what happened in a run.
+    pub(super) fn note(&mut self, case: &Case, expected: &Expected, seen: &Seen) {
+        self.runs += 1;
+        let mut note =
+            |what, happened| *self.happened.entry(what).or_default() += usize::from(happened);
+        match &expected.end {
+            End::Served { tools: false } => note("served", true),
+            End::Served { tools: true } => note("tools called", true),
+            End::NobodyEligible => note("nobody eligible", true),
+            End::CallerLeft => {
+                note("caller left", true);
+                note(
+                    "caller left in a wait",
+                    seen.backoffs_begun > seen.backoffs.len(),
+                );
+            }
+            End::Failed { class, says, .. } => {
+                let fails = WHOLE
+                    .iter()
+                    .find(|what| what.strip_prefix("failed with ") == Some(class.name()));
+                note(fails.unwrap_or(&"?"), true);
+                note("cut at the token limit", *says == "max_output_tokens");
+                note("wait too long", *says == "not waited for");
+                note("ended by the deadline", *says == "deadline");
+            }
+        }
+        for (at, row) in expected.rows.iter().enumerate() {
+            let is_search = row.place.0 == "search";
+            let serves = row.end.is_none();
+            row.end.iter().for_each(|end| note(end, true));
+            note(
+                "cancelled in a body",
+                row.end == Some("cancelled") && row.head.is_some(),
+            );
+            note("search", is_search && serves);
+            note("search failed", is_search && row.end == Some("network"));
+            note(
+                "search cut by the deadline",
+                is_search && row.end == Some("timeout"),
+            );
+            note("repair", row.repair);
+            note("repair served", row.repair && serves);
+            note(
+                "repair with tools",
+                row.repair
+                    && case
+                        .script
+                        .get(at)
+                        .is_some_and(|reply| reply.what == What::Tool),
+            );
+            let follows = row.repair && expected.rows[at - 1].repair;
+            note("repair by the repair model", follows);
+            note(
+                "repair that fails otherwise",
+                row.repair && !matches!(row.end, None | Some("content_invalid")),
+            );
+        }
+        note("wait", !seen.backoffs.is_empty());
+        note(
+            "jittered wait",
+            expected.waits.iter().any(|(least, most)| least < most),
+        );
+        note(
+            "wait longer than the backoff",
+            seen.backoffs.contains(&7_000),
+        );
+        note("captured", !seen.captures.is_empty());
+        note(
+            "zero retention",
+            seen.rows
+                .iter()
+                .any(|row| row.tags.contains_key("zdr_enforced")),
+        );
+        note(
+            "variant",
+            seen.rows.iter().any(|row| row.served_variant.is_some()),
+        );
+    }
+
+    pub(super) fn add(&mut self, other: &Self) {
+        self.runs += other.runs;
+        for (what, count) in &other.happened {
+            *self.happened.entry(what).or_default() += count;
+        }
+    }
+
+    /// Everything has happened, and often.
+    pub(super) fn assert_whole(&self) {
+        let seldom = |what: &&&str| self.happened.get(**what).is_none_or(|count| *count < 100);
+        let seldom: Vec<_> = WHOLE.iter().filter(seldom).collect();
+        assert!(seldom.is_empty(), "{seldom:?} of {:#?}", self.happened);
+    }
+}
