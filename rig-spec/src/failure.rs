@@ -291,6 +291,25 @@ mod tests {
         assert!((0..2_000).all(|n| backoff.wait(n, 1.0).is_zero()));
     }
 
+    /// K0, K1, K2: which classes are retried, which may be waited for, and where the docs of all are.
+    #[test]
+    fn the_table_is_that_of_the_contract() {
+        let waited_for = [FailureClass::CapacityShed, FailureClass::Network];
+        let never_retried = [
+            FailureClass::ConfigAuth,
+            FailureClass::BudgetExhausted,
+            FailureClass::InvariantViolation,
+        ];
+        for class in FailureClass::ALL {
+            assert_eq!(class.heeds_retry_after(), waited_for.contains(&class));
+            assert_eq!(class.is_retryable(), !never_retried.contains(&class));
+            let aborts = class.spec().disposition == Disposition::Abort;
+            let is_ours = class != FailureClass::ConfigAuth;
+            assert_eq!(aborts, is_ours && never_retried.contains(&class));
+            assert_eq!(class.docs_url(), format!("{FAILURE_DOCS}#{class}"));
+        }
+    }
+
     #[test]
     fn names_are_unique_and_found_again() {
         for class in FailureClass::ALL {

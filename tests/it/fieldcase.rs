@@ -11,6 +11,7 @@ mod fc_06;
 mod fc_58;
 mod fc_59;
 mod ladder;
+mod streams;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -8,9 +8,6 @@ use std::path::Path;
 /// The rules of the contract that a test has to prove, in its sections R, L and K.
 const RULES: [(char, RangeInclusive<u32>); 3] = [('R', 1..=6), ('L', 1..=16), ('K', 0..=6)];
 
-/// Those whose part of the product is still to come. A rule leaves this list when a test names it.
-const TO_COME: [&str; 2] = ["L8", "L10"];
-
 /// The rules that a contract states: `- **L7** …`.
 fn stated(contract: &str) -> Vec<&str> {
     let rules = contract
@@ -62,8 +59,5 @@ fn every_rule_of_the_ladder_has_a_test_that_names_it() {
     let mut named = BTreeSet::new();
     named_at_tests(&root, &mut named);
     let unnamed: Vec<_> = rules.iter().filter(|rule| !named.contains(*rule)).collect();
-    assert_eq!(
-        unnamed, TO_COME,
-        "the rules that no test names, and those to come"
-    );
+    assert!(unnamed.is_empty(), "no test names {unnamed:?}");
 }

@@ -20,7 +20,7 @@ use super::Case;
 const TASK: &str = "Where is the zebra crossing?";
 
 /// `model-a` of a provider, for 2 and 10 USD per million tokens.
-const fn candidate(provider: &'static Provider) -> Candidate {
+pub(super) const fn candidate(provider: &'static Provider) -> Candidate {
     Candidate {
         provider,
         model: "model-a",
@@ -30,7 +30,7 @@ const fn candidate(provider: &'static Provider) -> Candidate {
     }
 }
 
-static DEEPSEEK_A: [Candidate; 1] = [candidate(&DEEPSEEK)];
+pub(super) static DEEPSEEK_A: [Candidate; 1] = [candidate(&DEEPSEEK)];
 static ANTHROPIC_A: [Candidate; 1] = [candidate(&ANTHROPIC)];
 static BOTH: [Candidate; 2] = [candidate(&DEEPSEEK), candidate(&FIREWORKS)];
 
@@ -42,7 +42,11 @@ static FIREWORKS_B: [Candidate; 1] = [Candidate {
 }];
 
 /// The base's schema, and a prompt that is the task.
-fn route(candidates: &'static [Candidate], repair: Option<Repair>, policy: Policy) -> Route {
+pub(super) fn route(
+    candidates: &'static [Candidate],
+    repair: Option<Repair>,
+    policy: Policy,
+) -> Route {
     Route {
         name: "case",
         schema: fc_base::ROUTE.schema,
@@ -58,24 +62,24 @@ fn route(candidates: &'static [Candidate], repair: Option<Repair>, policy: Polic
     }
 }
 
-const ONE_REPAIR: Option<Repair> = Some(Repair {
+pub(super) const ONE_REPAIR: Option<Repair> = Some(Repair {
     max_repairs: 1,
     model: None,
 });
 
-fn retries(retries: &'static [(FailureClass, u32)]) -> Policy {
+pub(super) fn retries(retries: &'static [(FailureClass, u32)]) -> Policy {
     Policy {
         retries,
         ..Policy::BLANK
     }
 }
 
-fn world() -> World {
+pub(super) fn world() -> World {
     World::with_keys("deepseek fireworks anthropic")
 }
 
 /// Calls a route that lives as long as the process.
-fn ask<T>(route: Route) -> rig::Call<T> {
+pub(super) fn ask<T>(route: Route) -> rig::Call<T> {
     call::<T, NoVariant>(Box::leak(Box::new(route)), json!({ "q": TASK }))
 }
 

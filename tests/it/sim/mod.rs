@@ -2,7 +2,7 @@
 //!
 //! A case is a route, a call of it, and a world in which everything may go wrong. It is run on the real ladder and
 //! held against a model that was written from the contract, and against what holds for every run. Cases are drawn from
-//! numbers, and enumerated: `SIM_SEED=7 cargo test -p tests sim -- --nocapture` runs the case of one number and shows it,
+//! numbers, and enumerated: `SIM_SEED=7 cargo test -p tests sim::drawn -- --nocapture` runs the case of one number and shows it,
 //! `SIM_CASES` says how many are drawn.
 
 mod case;
