@@ -1,135 +1,15 @@
 //! Does the ladder do over real connections what it does over scripted ones?
 
+use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc::channel;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
-use rig::testing::{MemoryStore, chat_completion, chat_delta, chat_end};
-use rig::transport::BoxFuture;
-use rig::{Clock, Failure, FailureClass, Rig};
-use tests::routes::{self, FcBaseInput, LadderInput, PatientInput};
+use rig::FailureClass;
+use rig::testing::{chat_completion, chat_delta, chat_end};
+use tests::routes::{self, LadderInput};
 
-use crate::server::{Event, Reply, Seen, Server, response};
-
-/// What every test calls with; it must show up nowhere but in one header.
-const KEY: &str = "k-4f1e9b7c2d5a";
-
-/// A rig over a real connection to a server that answers from a script.
-struct Bed {
-    server: Server,
-    rows: MemoryStore,
-    rig: Rig,
-    runtime: tokio::runtime::Runtime,
-}
-
-/// A clock that runs faster than the machine's, so that nobody waits for a timeout of ten seconds.
-struct Fast {
-    origin: Instant,
-    factor: u32,
-}
-
-impl Clock for Fast {
-    fn wall(&self) -> Duration {
-        SystemTime::now().duration_since(UNIX_EPOCH).unwrap()
-    }
-
-    fn monotonic(&self) -> Duration {
-        self.origin.elapsed() * self.factor
-    }
-
-    fn sleep(&self, duration: Duration) -> BoxFuture<'_, ()> {
-        Box::pin(tokio::time::sleep(duration / self.factor))
-    }
-}
-
-/// Returns a bed whose waits are as long as the routes say.
-fn bed(replies: impl IntoIterator<Item = Reply>) -> Bed {
-    fast_bed(1, replies)
-}
-
-/// Returns a bed whose waits are shorter by a factor.
-fn fast_bed(factor: u32, replies: impl IntoIterator<Item = Reply>) -> Bed {
-    let server = Server::scripted(replies);
-    let rows = MemoryStore::default();
-    let mut builder = Rig::builder().ignore_env().store(rows.clone()).clock(Fast {
-        origin: Instant::now(),
-        factor,
-    });
-    for provider in [
-        "north",
-        "south",
-        "deepseek",
-        "fireworks",
-        "openai",
-        "anthropic",
-    ] {
-        builder = builder
-            .key(provider, KEY)
-            .base_url(provider, server.base_url(provider));
-    }
-    let rig = builder.build().unwrap();
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
-    Bed {
-        server,
-        rows,
-        rig,
-        runtime,
-    }
-}
-
-impl Bed {
-    fn ladder(&self) -> rig::Result<rig::Run<routes::Reply>> {
-        let input = LadderInput {
-            question: "Is it?".to_owned(),
-        };
-        self.runtime
-            .block_on(routes::ladder(input).on(&self.rig).run())
-    }
-
-    fn patient(&self) -> rig::Result<rig::Run<routes::Reply>> {
-        let input = PatientInput {
-            question: "Is it?".to_owned(),
-        };
-        self.runtime
-            .block_on(routes::patient(input).on(&self.rig).run())
-    }
-
-    /// Calls a route that retries nothing, and returns its failure.
-    fn fails(&self) -> Failure {
-        let call = routes::fc_base(FcBaseInput { q: "x".to_owned() }).on(&self.rig);
-        let error = self.runtime.block_on(call.run()).unwrap_err();
-        error.failure().unwrap().clone()
-    }
-
-    /// Returns every row in short, e.g. `north/n1 timeout`.
-    fn rows(&self) -> Vec<String> {
-        let rows = self.rows.rows();
-        let short = rows.iter().map(|row| {
-            let ended = row.failure.map_or("conformant", |failure| failure.name());
-            format!("{}/{} {ended}", row.provider, row.model)
-        });
-        short.collect()
-    }
-
-    /// Asserts that the rows are these, and that as many requests have arrived, each at its row's provider.
-    #[track_caller]
-    fn has(&self, rows: &[&str]) -> Vec<Seen> {
-        assert_eq!(self.rows(), rows);
-        let requests = self.server.requests();
-        let asked: Vec<_> = requests
-            .iter()
-            .map(|seen| seen.head.split('/').nth(1).unwrap())
-            .collect();
-        let recorded: Vec<_> = rows
-            .iter()
-            .map(|row| row.split('/').next().unwrap())
-            .collect();
-        assert_eq!(asked, recorded);
-        requests
-    }
-}
+use crate::bed::{Bed, KEY, bed, bed_at, fast_bed};
+use crate::server::{Event, Reply, Server, response};
 
 fn good() -> Reply {
     let answer = r#"{"verdict": "yes", "because": "It is.", "also": null}"#;
@@ -212,6 +92,50 @@ fn an_answer_that_never_ends_is_timeout() {
             assert!(row.latency_ms >= 2_000, "{row:?}");
         }
     }
+}
+
+/// L12, FC-40: a host that takes no connection is no longer waited for than one that says nothing.
+#[test]
+fn a_host_that_takes_no_connection_is_timeout() {
+    let host = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = host.local_addr().unwrap();
+    // Connections that nobody accepts wait in a queue; once it is full, no further one is made.
+    let patience = Duration::from_millis(200);
+    let mut waiting = Vec::new();
+    while let Ok(one) = TcpStream::connect_timeout(&address, patience) {
+        waiting.push(one);
+        assert!(waiting.len() < 10_000, "the queue has no end");
+    }
+    let bed = bed_at(10, Server::scripted([]), Some(address.port()));
+    assert_eq!(bed.fails().message, "no complete answer within 2000 ms");
+    assert_eq!(
+        bed.rows(),
+        [
+            "deepseek/deepseek-v4-flash timeout",
+            "fireworks/kimi-k3 timeout",
+        ]
+    );
+}
+
+/// L12, FC-40: what is slow and comes in time is served.
+#[test]
+fn a_slow_answer_in_time_is_served() {
+    let (send, pieces) = channel();
+    let bed = bed([Reply::Pieces(pieces)]);
+    let Reply::Whole(whole) = good() else {
+        panic!("a good answer is a whole one")
+    };
+    let sender = std::thread::spawn(move || {
+        for piece in whole.as_bytes().chunks(whole.len().div_ceil(5)) {
+            std::thread::sleep(Duration::from_millis(100));
+            send.send(String::from_utf8(piece.to_vec()).unwrap())
+                .unwrap();
+        }
+    });
+    bed.patient().unwrap();
+    sender.join().unwrap();
+    bed.has(&["openai/gpt-5.4-mini conformant"]);
+    assert!(bed.rows.rows()[0].latency_ms >= 500);
 }
 
 /// FC-37: whether the transport notices before it sends or after, the run is served over a new connection.

@@ -11,6 +11,7 @@
     reason = "this binary is a test, and deals in real time, processes and environments"
 )]
 
+mod bed;
 mod crash;
 mod faults;
 mod http;
