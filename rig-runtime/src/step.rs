@@ -92,8 +92,11 @@ fn decide(state: &mut LadderState<'_>, outcome: Outcome, chance: f64) -> Step {
         (Outcome::Found(found), _) => Step::Ground(found),
         // L16: nothing more is started.
         (Outcome::Late(_), _) => Step::Abort,
-        // L8: the schema is met, so there is nothing to repair.
-        (Outcome::QualityRejected, _) => {
+        // L8: the schema is met, so there is nothing to repair. L7: a rung that has run is not armed again.
+        (Outcome::QualityRejected, repaired) => {
+            if repaired.is_some() {
+                state.repairs = &[];
+            }
             state.retry(FailureClass::QualityRejected, Duration::ZERO, chance)
         }
         (Outcome::Nonconformant(answer), _) => {

@@ -154,13 +154,13 @@ fn a_repair_uses_its_unit_however_it_fails() {
 #[test]
 fn a_rejected_output_falls_through_and_is_never_repaired() {
     check(2, [(Outcome::QualityRejected, Step::FallThrough)]);
-    // Not even where it is the repaired one.
+    // Not even where it is the repaired one; and the rung, which has run, is not armed again (L7).
     check(
         2,
         [
             (invalid(), repair(Repairer::SameModel)),
             (Outcome::QualityRejected, Step::FallThrough),
-            (invalid(), repair(Repairer::RepairModel)),
+            (invalid(), wait(0)),
         ],
     );
 }

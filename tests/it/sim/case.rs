@@ -48,6 +48,8 @@ pub(super) struct Reply {
 pub(super) enum What {
     /// A conformant answer.
     Good,
+    /// A conformant answer that the caller's quality gate rejects.
+    Unliked,
     /// JSON that misses the schema.
     Bad,
     /// Words without JSON.

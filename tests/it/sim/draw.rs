@@ -220,6 +220,7 @@ fn classes<T>(
         FailureClass::ContentInvalid,
         FailureClass::Refusal,
         FailureClass::Timeout,
+        FailureClass::QualityRejected,
         FailureClass::CapacityShed,
         FailureClass::Network,
     ];
@@ -324,7 +325,8 @@ fn what(dice: &mut Dice) -> What {
         code,
         asks: *dice.of(&asks),
     };
-    match dice.below(40) {
+    match dice.below(43) {
+        40..43 => What::Unliked,
         0..8 => What::Bad,
         8..10 => What::Prose,
         10 => What::Cut { whole: false },

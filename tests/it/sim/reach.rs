@@ -14,7 +14,7 @@ pub(super) struct Reach {
 }
 
 /// What has to happen more than once in a while.
-const WHOLE: [&str; 36] = [
+const WHOLE: [&str; 39] = [
     "served",
     "tools called",
     "nobody eligible",
@@ -22,12 +22,14 @@ const WHOLE: [&str; 36] = [
     "caller left in a wait",
     "failed with content_invalid",
     "failed with refusal",
+    "failed with quality_rejected",
     "failed with timeout",
     "failed with capacity_shed",
     "failed with network",
     "failed with config_auth",
     "content_invalid",
     "refusal",
+    "quality_rejected",
     "timeout",
     "capacity_shed",
     "network",
@@ -41,6 +43,7 @@ const WHOLE: [&str; 36] = [
     "repair served",
     "repair by the repair model",
     "repair that fails otherwise",
+    "repair that is rejected",
     "repair with tools",
     "wait",
     "jittered wait",
@@ -109,6 +112,10 @@ impl Reach {
             note(
                 "repair that fails otherwise",
                 row.repair && !matches!(row.end, None | Some("content_invalid")),
+            );
+            note(
+                "repair that is rejected",
+                row.repair && row.end == Some("quality_rejected"),
             );
         }
         note("wait", !seen.backoffs.is_empty());

@@ -45,6 +45,7 @@ macro_rules! call_of {
         let (case, options): (&Case, _) = ($case, &$case.options);
         let input = json!({ "question": TASK });
         let mut call = call::<$output, First>(case.route, input).on($rig).tag("customer", "acme");
+        call = call.quality_gate(|output: &FcBase| output.answer != "no");
         if options.variant {
             call = call.variant(First);
         }

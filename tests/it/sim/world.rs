@@ -18,6 +18,9 @@ pub(super) const TASK: &str = "Is the zebra striped?";
 /// What a conformant answer says.
 pub(super) const GOOD: &str = r#"{"answer":"ok"}"#;
 
+/// What the caller's quality gate rejects.
+pub(super) const UNLIKED: &str = r#"{"answer":"no"}"#;
+
 /// What stands in answers that were cut; it is in no request.
 pub(super) const CUT: &str = "walrus";
 
@@ -235,6 +238,7 @@ fn scripted(reply: Reply, url: &str, number: usize) -> Scripted {
         What::Good | What::LeavesBeforeHead { .. } | What::LeavesBeforeEnd { .. } => {
             answered(GOOD, "stop")
         }
+        What::Unliked => answered(UNLIKED, "stop"),
         What::Bad => answered(r#"{"answer":7}"#, "stop"),
         What::Prose => answered("There is no JSON in it.", "stop"),
         What::Cut { whole: false } => answered(&format!(r#"{{"answer":"{CUT}"#), "length"),

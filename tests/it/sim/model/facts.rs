@@ -1,6 +1,8 @@
 //! What does a reply mean, and how long does it take? The contract's §K as far as it classifies, and L12.
 
-use rig::FailureClass::{self, CapacityShed, ConfigAuth, ContentInvalid, Network, Refusal};
+use rig::FailureClass::{
+    self, CapacityShed, ConfigAuth, ContentInvalid, Network, QualityRejected, Refusal,
+};
 
 use crate::sim::case::{Reply, What};
 
@@ -31,6 +33,7 @@ pub(super) struct Met {
 pub(super) fn failure(what: What) -> Option<(FailureClass, Why)> {
     Some(match what {
         What::Good => return None,
+        What::Unliked => (QualityRejected, Why::Plain), // L8
         What::Bad | What::Prose => (ContentInvalid, Why::SchemaInvalid),
         What::Cut { .. } => (ContentInvalid, Why::Cut),
         What::Refusal => (Refusal, Why::Plain),

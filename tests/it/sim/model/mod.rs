@@ -6,7 +6,7 @@ mod expected;
 mod facts;
 
 use rig::__private::{Candidate, Search};
-use rig::FailureClass::{self, ConfigAuth, ContentInvalid};
+use rig::FailureClass::{self, ConfigAuth, ContentInvalid, QualityRejected};
 
 use super::case::Case;
 use eligible::{allows, eligible, has_key, plan, searcher};
@@ -65,7 +65,7 @@ impl Run<'_> {
                 self.fail(place(candidate), ConfigAuth, "no key"); // R5
                 return Ok(());
             }
-            let (class, why) = match search {
+            let (mut class, why) = match search {
                 Some(search) => match self.search(candidate, search)? {
                     Some(failed) => failed,
                     None => continue,
@@ -74,7 +74,7 @@ impl Run<'_> {
             };
             if why == Why::SchemaInvalid {
                 row.coached = Some(true); // L15
-                self.repair(candidate)?;
+                class = self.repair(candidate)?.unwrap_or(class);
             } else if class == ContentInvalid && row.coached == Some(false) {
                 row.coached = None;
             }
@@ -132,13 +132,14 @@ impl Run<'_> {
         Ok(true)
     }
 
-    /// L7.
-    fn repair(&mut self, candidate: &'static Candidate) -> Result<(), End> {
+    /// L7, L8: what was repaired and is rejected by the caller is not repaired again.
+    fn repair(&mut self, candidate: &'static Candidate) -> Result<Option<FailureClass>, End> {
+        let rejected = |(class, _)| (class == QualityRejected).then_some(class);
         let Some(repair) = &plan(self.case).repair else {
-            return Ok(());
+            return Ok(None);
         };
         if std::mem::replace(&mut self.repaired, true) {
-            return Ok(());
+            return Ok(None);
         }
         let row = |candidate| Row {
             repair: true,
@@ -146,15 +147,18 @@ impl Run<'_> {
             ..Row::of(candidate, true)
         };
         self.in_time(candidate)?;
-        self.attempt(candidate, row(candidate), true)?;
+        let first = rejected(self.attempt(candidate, row(candidate), true)?);
+        if first.is_some() {
+            return Ok(first);
+        }
         let second = repair.model.filter(|_| repair.max_repairs == 2);
         if let Some(model) = second.filter(|model| allows(self.case, model)) {
             self.in_time(model)?;
             // A repair that nobody could be asked for does not hide why it was wanted.
             if has_key(self.case, model) {
-                self.attempt(model, row(model), false)?;
+                return Ok(rejected(self.attempt(model, row(model), false)?));
             }
         }
-        Ok(())
+        Ok(None)
     }
 }
