@@ -96,7 +96,7 @@ fn a_repaired_output_is_judged_and_not_repaired_again() {
         1 north/n1 content_invalid 100+20 $0.00014
         2 north/n1 quality_rejected 100+20 $0.00014 repaired by north/n1
         3 north/n1 content_invalid 100+20 $0.00014
-        4 south/s1 conformant 100+20 $0.000014 repaired by south/s1
+        4 north/n1 conformant 100+20 $0.00014
         = {"verdict":"no","because":"it is not","also":null}
         "#,
     );

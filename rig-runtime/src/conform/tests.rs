@@ -164,6 +164,22 @@ fn a_tuple_holds_as_many_items_as_there_are() {
     assert_eq!(answer.message, message);
 }
 
+// What the gate takes for an integer is one to the type: whole numbers, and those whose digits a float does not hold.
+#[test]
+fn numbers_that_are_whole_as_floats_are_integers() {
+    let integer = compiled(r#"{"type":"integer"}"#);
+    for text in [
+        "3.0",
+        "1e2",
+        "199994775997575631.083",
+        "-9007199254740993.5",
+    ] {
+        let typed = read_checked::<i64>(integer, text).unwrap();
+        let any = pass(integer, text).unwrap();
+        assert_eq!(any, json!(typed), "{text}");
+    }
+}
+
 // `serde_json` would take it for one of its own values and parse it again.
 #[test]
 fn a_key_of_serde_jsons_own_stays_a_key() {

@@ -22,8 +22,9 @@ impl Number {
         if let Some(integer) = whole(text) {
             return Some(Self::Integer(integer));
         }
+        // A float may be whole although its text is not: its digits are more than it holds.
         let float: f64 = text.parse().ok()?;
-        float.is_finite().then_some(Self::Float(float))
+        float.is_finite().then(|| Self::from_f64(float))
     }
 
     /// Returns a float as a number; a whole one becomes an integer.
@@ -214,6 +215,7 @@ mod tests {
             ("18446744073709551615", i128::from(u64::MAX)),
             ("-9223372036854775808.000", i128::from(i64::MIN)),
             ("1234567890123456789.0", 1_234_567_890_123_456_789),
+            ("199994775997575631.083", 199_994_775_997_575_616),
         ] {
             assert_eq!(number(text), Number::Integer(integer), "{text}");
         }
