@@ -286,7 +286,7 @@ impl<'t> Reader<'t> {
             Some(Number::Integer(number.into()))
         } else if is_fraction {
             let float = text.parse().ok().filter(|float: &f64| float.is_finite());
-            float.map(Number::from_f64)
+            float.map(Number::rounded)
         } else {
             Number::parse(text)
         };

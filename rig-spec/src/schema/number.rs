@@ -22,9 +22,19 @@ impl Number {
         if let Some(integer) = whole(text) {
             return Some(Self::Integer(integer));
         }
-        // A float may be whole although its text is not: its digits are more than it holds.
         let float: f64 = text.parse().ok()?;
-        float.is_finite().then(|| Self::from_f64(float))
+        float.is_finite().then(|| Self::rounded(float))
+    }
+
+    /// Returns a number that is no integer of 64 bits and has this float. The float may be whole although the number is
+    /// not, since it has no room for all digits.
+    #[must_use]
+    pub fn rounded(float: f64) -> Self {
+        // Integers just below the least one are rounded to it.
+        if float == i64::MIN as f64 {
+            return Self::Float(float);
+        }
+        Self::from_f64(float)
     }
 
     /// Returns a float as a number; a whole one becomes an integer.
