@@ -59,6 +59,8 @@ pub use generated::{
 };
 #[doc(hidden)]
 pub use json::Fault;
+#[doc(hidden)]
+pub use provider::{Decoded, DecodedAs, read_response};
 pub use rig::{AlreadyInstalled, Rig, RigBuilder, install};
 pub use run::{AttemptCounts, Citation, Run, RunMeta};
 pub use search::{Finding, Search, SearchError};

@@ -3,6 +3,7 @@
 //! Either the route's output, or calls of tools for the caller to run. A call is checked against what the route
 //! declares, and nothing here runs one.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use rig_spec::{Enforcement, Schema, Tool};
@@ -69,21 +70,29 @@ pub(crate) fn gate(called: &[Called], tools: &'static [Tool]) -> Result<Vec<Tool
 }
 
 fn arguments(parameters: &'static Schema, name: &str, text: &str) -> Result<Value, Unusable> {
-    // Some hosts write the JSON text as a JSON string once more.
-    let inner: Option<String> = serde_json::from_str(text).ok();
-    let text = match inner.as_deref().unwrap_or(text).trim() {
-        // A tool without parameters.
-        "" => "{}",
-        text => text,
-    };
+    let text = argument_text(text);
     let any = conform::hold::<Value>;
-    match conform::gate(Some(parameters), Enforcement::Coached, any, text) {
+    match conform::gate(Some(parameters), Enforcement::Coached, any, &text) {
         Ok(held) => Ok(held.into().expect("it was read into any JSON value")),
         Err(Rejected::Answer(answer)) => Err(Unusable::Answer(format!(
             "in a call of the tool `{name}`, {}",
             answer.message
         ))),
         Err(Rejected::Schema(reason)) => Err(Unusable::Schema(reason)),
+    }
+}
+
+/// Returns the JSON text of arguments. Some hosts write it as a JSON string once more, and none at all for a tool
+/// without parameters.
+pub(crate) fn argument_text(text: &str) -> Cow<'_, str> {
+    let text = match serde_json::from_str(text) {
+        Ok(inner) => Cow::Owned(inner),
+        Err(_) => Cow::Borrowed(text),
+    };
+    if text.trim().is_empty() {
+        "{}".into()
+    } else {
+        text
     }
 }
 

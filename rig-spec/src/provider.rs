@@ -12,6 +12,8 @@ use crate::{Capabilities, Capability, Tier};
 pub enum Dialect {
     /// `POST {base}/chat/completions`, as OpenAI defined it.
     OpenAiChat,
+    /// `POST {base}/responses`, OpenAI's second one.
+    OpenAiResponses,
     /// `POST {base}/messages`, as Anthropic defined it.
     AnthropicMessages,
     /// `POST {base}/models/{model}:generateContent`, as Google defined it.

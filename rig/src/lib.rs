@@ -35,8 +35,8 @@ pub use rig_spec::{FailureClass, Tier, Usd, UsdPerMtok};
 pub mod __private {
     pub use rig_runtime::{
         __input as input, __items as items, __newtype as newtype, __object as object,
-        __scalars as scalars, __union as union, Answer, Output, RouteVariant, assert_schema, call,
-        conform,
+        __scalars as scalars, __union as union, Answer, Decoded, Output, RouteVariant,
+        assert_schema, call, conform, read_response,
     };
     pub use rig_spec::{
         ANTHROPIC, Backoff, Cache, CacheDirective, Candidate, Capabilities, Capability, DEEPINFRA,

@@ -18,6 +18,7 @@ mod mock;
 mod privacy;
 mod quality;
 mod readme;
+mod recordings;
 mod repair;
 mod request;
 mod resolve;

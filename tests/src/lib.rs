@@ -13,6 +13,7 @@
 use std::path::Path;
 use std::{env, fs};
 
+pub mod recordings;
 #[deny(warnings, missing_docs, rust_2018_idioms, clippy::pedantic)]
 pub mod routes;
 mod streamed;

@@ -59,6 +59,7 @@ pub(super) fn hosts(out: &mut String, route: &Checked) {
         let upper = upper(&host.name);
         let dialect = match host.dialect {
             Dialect::OpenAiChat => "OpenAiChat",
+            Dialect::OpenAiResponses => "OpenAiResponses",
             Dialect::AnthropicMessages => "AnthropicMessages",
             Dialect::Gemini => "Gemini",
         };

@@ -52,8 +52,9 @@ const MODEL: Keys = Keys {
         "max_output",
     ],
 };
-const DIALECTS: [(&str, Dialect); 3] = [
+const DIALECTS: [(&str, Dialect); 4] = [
     ("openai", Dialect::OpenAiChat),
+    ("openai_responses", Dialect::OpenAiResponses),
     ("anthropic", Dialect::AnthropicMessages),
     ("gemini", Dialect::Gemini),
 ];

@@ -176,7 +176,7 @@ fn response_format<'a>(prompt: &Prompt<'a>) -> Option<ResponseFormat<'a>> {
     }
 }
 
-fn tier_name(tier: Tier) -> &'static str {
+pub(super) fn tier_name(tier: Tier) -> &'static str {
     match tier {
         Tier::Standard => "default",
         Tier::Flex | Tier::Priority => tier.name(),
@@ -274,9 +274,9 @@ fn answer(provider: &Provider, headers: &Headers, completion: Completion) -> Opt
 
 /// A router's own reason may hide the model's: a tool call that was cut still ends with `tool_calls`.
 fn finish(reason: &Value, native: &Value) -> Finish {
-    match (Finish::of(reason), Finish::of(native)) {
-        (Finish::Complete, Finish::Truncated) => Finish::Truncated,
-        (finish, _) => finish,
+    match Finish::of(reason) {
+        Finish::Complete => Finish::of(native),
+        finish => finish,
     }
 }
 

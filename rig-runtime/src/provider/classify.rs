@@ -39,6 +39,7 @@ const RULES: &[Rule] = &[
         codes: &[
             "content_filter",
             "content_policy_violation",
+            "data_inspection_failed",
             "invalid_prompt",
             "moderation",
             "responsibleaipolicyviolation",
@@ -47,9 +48,13 @@ const RULES: &[Rule] = &[
         verdict: REFUSAL,
     },
     Rule {
-        statuses: &[(403, 403)],
+        statuses: &[(200, 200), (400, 400), (403, 403)],
         codes: NONE,
-        texts: &["violates usage guidelines"],
+        texts: &[
+            "violates usage guidelines",
+            "blocked by content filtering policy",
+            "content exists risk",
+        ],
         verdict: REFUSAL,
     },
     // Statuses that lie: a request that can never pass, told as credentials or as a breakdown.
@@ -87,6 +92,8 @@ const RULES: &[Rule] = &[
         codes: &[
             "insufficient_quota",
             "billing_error",
+            "billing_hard_limit_reached",
+            "billing_not_active",
             "exceeded_current_quota_error",
         ],
         texts: NONE,
@@ -144,6 +151,7 @@ const RULES: &[Rule] = &[
             "incorrect api key",
             "invalid api key",
             "api key not valid",
+            "api key expired",
             "invalid x-api-key",
         ],
         verdict: CONFIG_AUTH,
@@ -297,6 +305,13 @@ mod tests {
                 REFUSAL,
             ),
             (403, "moderation", "", REFUSAL),
+            (
+                400,
+                "invalid_request_error",
+                "Output blocked by content filtering policy",
+                REFUSAL,
+            ),
+            (400, "invalid_request_error", "Content Exists Risk", REFUSAL),
             (403, "", "input exceeds the context length", rejected),
             (400, "content_filter", "", REFUSAL),
             (400, "invalid_prompt", "", REFUSAL),
@@ -312,6 +327,7 @@ mod tests {
                 "Your credit balance is too low",
                 CONFIG_AUTH,
             ),
+            (429, "billing_not_active", "", CONFIG_AUTH),
             (400, "tool_use_failed", "", content_invalid),
             (400, "context_length_exceeded", "", rejected),
             (

@@ -35,13 +35,12 @@ impl Fault {
             .unwrap_or(body)
             .trim_ascii_start();
         // Some proxies frame the error of a failed stream as an event although the status is an error's.
-        let body = match body.strip_prefix(b"data:") {
-            Some(event) => event
-                .split(|byte| *byte == b'\n')
-                .next()
-                .unwrap_or_default(),
-            None => body,
-        };
+        let is_framed = [&b"data:"[..], b"event:", b":"]
+            .iter()
+            .any(|start| body.starts_with(start));
+        let mut lines = body.split(|byte| *byte == b'\n');
+        let event = lines.find_map(|line| line.strip_prefix(b"data:"));
+        let body = event.filter(|_| is_framed).unwrap_or(body);
         match serde_json::from_slice::<Value>(body) {
             Ok(Value::Array(items)) => items.first().map_or_else(Self::default, Self::of),
             Ok(value) => Self::of(&value),
@@ -206,6 +205,10 @@ mod tests {
                 Some("m"),
             ),
             ("data: {\"error\":{\"message\":\"m\"}}\n\n", Some("m")),
+            (
+                "event: error\r\ndata: {\"error\":{\"message\":\"m\"}}\r\n\r\n",
+                Some("m"),
+            ),
             ("\u{feff} {\"error\":\"m\"}", Some("m")),
             (
                 r#"{"error":{"message":"up","metadata":{"raw":"m"}}}"#,

@@ -207,14 +207,13 @@ struct Generated {
 /// Reads a response with a good status; `None` where there is no answer in it. A list holds the pieces of a streamed
 /// one, as hosts send them to those who ask for no events.
 pub(super) fn read(headers: &Headers, body: &[u8]) -> Option<Answer> {
-    if let Ok(pieces) = serde_json::from_slice::<Vec<Value>>(body) {
+    let body: Value = serde_json::from_slice(body).ok()?;
+    if body.is_array() {
         let mut assembly = Assembly::default();
-        let _ = pieces
-            .into_iter()
-            .any(|piece| assembly.take(piece, &mut Heard::default()));
+        let _ = assembly.take(body, &mut Heard::default());
         return assembly.finish(headers);
     }
-    answer(serde_json::from_slice(body).ok()?, headers)
+    answer(serde_json::from_value(body).ok()?, headers)
 }
 
 /// Returns what a response says; `None` where there is no answer in it.

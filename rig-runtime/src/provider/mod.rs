@@ -18,10 +18,12 @@ use crate::transport::{Headers, Request, TransportError};
 mod anthropic;
 mod chat;
 mod classify;
+mod decoded;
 mod fault;
 mod finish;
 mod gemini;
 mod message;
+mod openai_responses;
 mod reading;
 #[cfg(test)]
 mod recordings;
@@ -32,6 +34,7 @@ mod responses;
 mod sse;
 mod wait;
 
+pub use decoded::{Decoded, DecodedAs, read_response};
 pub(crate) use reading::Reading;
 
 use fault::Fault;
@@ -126,45 +129,48 @@ pub(crate) struct Failed {
 pub(crate) fn encode(prompt: &Prompt<'_>) -> Request {
     match prompt.candidate.provider.dialect {
         Dialect::OpenAiChat => chat::encode(prompt),
+        Dialect::OpenAiResponses => openai_responses::encode(prompt),
         Dialect::AnthropicMessages => anthropic::encode(prompt),
         Dialect::Gemini => gemini::encode(prompt),
     }
 }
 
-/// Returns what a whole response says. `tools` are those that the model was told of; without any, a tool call is
-/// no answer.
+/// Returns the answer in a whole response, before anybody asks whether it is one.
 ///
 /// # Errors
 ///
-/// Returns the classified failure: of the status, of an error object under a good status, or of an answer
-/// without usable text. An answer that was cut at the token limit is a [`Reply`], however little it holds.
+/// Returns the classified failure: of the status, or of a body without an answer.
 #[expect(
     clippy::result_large_err,
-    reason = "a reply is as large, and both are moved once"
+    reason = "an answer is as large, and both are moved once"
 )]
-pub(crate) fn decode(
+fn answer(
     provider: &'static Provider,
-    tools: &[Tool],
     status: u16,
     headers: &Headers,
     body: &[u8],
-) -> Result<Reply, Failed> {
+) -> Result<Answer, Failed> {
     if !(200..300).contains(&status) {
         return Err(Fault::read(body).failed(status, headers));
     }
     let answer = match provider.dialect {
         Dialect::OpenAiChat => chat::read(provider, headers, body),
+        Dialect::OpenAiResponses => openai_responses::read(body),
         Dialect::AnthropicMessages => anthropic::read(body),
         Dialect::Gemini => gemini::read(headers, body),
     };
-    match answer {
-        Some(answer) => conclude(answer, tools, headers),
-        None => Err(Fault::read(body).or(NO_ANSWER).failed(status, headers)),
-    }
+    answer.ok_or_else(|| Fault::read(body).or(NO_ANSWER).failed(status, headers))
 }
 
 const NO_ANSWER: &str = "the response holds no answer";
 
+/// Returns the reply that an answer is. `tools` are those that the model was told of; without any, a tool call is
+/// no answer.
+///
+/// # Errors
+///
+/// Returns the classified failure: of an error object under a good status, or of an answer without usable text. An
+/// answer that was cut at the token limit is a [`Reply`], however little it holds.
 #[expect(
     clippy::result_large_err,
     reason = "a reply is as large, and both are moved once"
@@ -185,7 +191,7 @@ pub(crate) fn transport_failed(error: &TransportError) -> Failed {
 /// tools: the messages dialect takes none beside citations, and a search cites.
 pub(crate) fn coaches(candidate: &Candidate, searches: bool, has_tools: bool) -> bool {
     match candidate.provider.dialect {
-        Dialect::OpenAiChat => false,
+        Dialect::OpenAiChat | Dialect::OpenAiResponses => false,
         Dialect::AnthropicMessages => searches,
         Dialect::Gemini => gemini::coaches(candidate, searches || has_tools),
     }

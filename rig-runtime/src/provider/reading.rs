@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::fault::{Fault, is_error};
 use super::finish::Answer;
 use super::sse::{Decoder, Event, NotEvents};
-use super::{Failed, NO_ANSWER, Reply, Usage, anthropic, chat, conclude, decode, gemini};
+use super::{Failed, NO_ANSWER, Reply, Usage, anthropic, chat, conclude, gemini, openai_responses};
 use crate::transport::Headers;
 
 /// A response under way.
@@ -48,6 +48,7 @@ struct Events {
 )]
 enum Assembly {
     Chat(chat::Assembly),
+    Responses(openai_responses::Assembly),
     Messages(anthropic::Assembly),
     Gemini(gemini::Assembly),
 }
@@ -129,6 +130,7 @@ impl Reading {
             Form::Unknown(_) | Form::Whole(_) => Default::default(),
             Form::Events(events) => match &events.assembly {
                 Assembly::Chat(chat) => chat.used(self.provider, &self.headers),
+                Assembly::Responses(responses) => responses.used(),
                 Assembly::Messages(messages) => messages.used(),
                 Assembly::Gemini(gemini) => gemini.used(&self.headers),
             },
@@ -139,22 +141,28 @@ impl Reading {
     ///
     /// # Errors
     ///
-    /// Those of [`decode`]; a stream that ended without a finish reason is `network` (K5).
+    /// The classified failure: of the status, of an error in the body, or of an answer that is none. A stream that ended without a finish reason is `network` (K5).
     #[expect(
         clippy::result_large_err,
         reason = "a reply is as large, and both are moved once"
     )]
     pub(crate) fn finish(self, tools: &[Tool]) -> Result<Reply, Failed> {
-        let headers = &self.headers;
-        match self.form {
+        let (answer, headers) = self.answer();
+        conclude(answer?, tools, &headers)
+    }
+
+    /// Returns what the response says before anybody asks whether it is an answer, and its headers.
+    pub(super) fn answer(self) -> (Result<Answer, Failed>, Headers) {
+        let headers = self.headers;
+        let answer = match self.form {
             Form::Unknown(body) | Form::Whole(body) => {
-                decode(self.provider, tools, self.status, headers, &body)
+                super::answer(self.provider, self.status, &headers, &body)
             }
-            Form::Events(events) => match events.finish(self.provider, headers) {
-                Some(answer) => conclude(answer, tools, headers),
-                None => Err(Fault::default().or(NO_ANSWER).failed(self.status, headers)),
-            },
-        }
+            Form::Events(events) => events
+                .finish(self.provider, &headers)
+                .ok_or_else(|| Fault::default().or(NO_ANSWER).failed(self.status, &headers)),
+        };
+        (answer, headers)
     }
 
     /// Returns the form of a body that starts so, with nothing read yet. A body under the status of a failure is
@@ -172,6 +180,9 @@ impl Reading {
                 decoder: Decoder::new(),
                 assembly: match self.provider.dialect {
                     Dialect::OpenAiChat => Assembly::Chat(chat::Assembly::default()),
+                    Dialect::OpenAiResponses => {
+                        Assembly::Responses(openai_responses::Assembly::default())
+                    }
                     Dialect::AnthropicMessages => {
                         Assembly::Messages(anthropic::Assembly::default())
                     }
@@ -209,6 +220,7 @@ impl Events {
                 let told: Value = serde_json::from_str(data).ok()?;
                 self.is_over = match &mut self.assembly {
                     Assembly::Chat(chat) => chat.take(&event.name, told, heard),
+                    Assembly::Responses(responses) => responses.take(&event.name, told, heard),
                     Assembly::Messages(messages) => messages.take(told, heard),
                     Assembly::Gemini(gemini) => gemini.take(told, heard),
                 };
@@ -229,6 +241,7 @@ impl Events {
         }
         match self.assembly {
             Assembly::Chat(chat) => chat.finish(provider, headers),
+            Assembly::Responses(responses) => responses.finish(),
             Assembly::Messages(messages) => messages.finish(),
             Assembly::Gemini(gemini) => gemini.finish(headers),
         }
@@ -239,6 +252,7 @@ impl Assembly {
     fn fail(&mut self, error: Value) {
         match self {
             Self::Chat(chat) => chat.fail(error),
+            Self::Responses(responses) => responses.fail(error),
             Self::Messages(messages) => messages.fail(error),
             Self::Gemini(gemini) => gemini.fail(error),
         }

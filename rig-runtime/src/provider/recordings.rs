@@ -1,6 +1,6 @@
 //! Do real answers decode to what they are?
 //!
-//! Every recorded answer of the three dialects, whole or streamed, compared with its label; a stream also with itself,
+//! Every recorded answer of the dialects that we speak, whole or streamed, compared with its label; a stream also with itself,
 //! cut in other places. The recordings are not part of the repository; where they are missing the tests say so and
 //! pass.
 
@@ -16,19 +16,24 @@ use super::{Failed, Reading, Reply, Usage};
 use crate::transport::Headers;
 
 /// A host that no row describes.
-static HOST: Provider = Provider {
-    name: "host",
-    dialect: Dialect::OpenAiChat,
-    base_url: "http://127.0.0.1:8080/v1",
-    base_url_env: "HOST_BASE_URL",
-    key_env: None,
-    capabilities: Capabilities::of(&[]),
-    native_schema: NativeSchema::Any,
-    token_limit: TokenLimitKey::MaxTokens,
-    cached_prefix: None,
-    cache: CacheDirective::None,
-    tiers: &[],
-};
+const fn host(dialect: Dialect) -> Provider {
+    Provider {
+        name: "host",
+        dialect,
+        base_url: "http://127.0.0.1:8080/v1",
+        base_url_env: "HOST_BASE_URL",
+        key_env: None,
+        capabilities: Capabilities::of(&[]),
+        native_schema: NativeSchema::Any,
+        token_limit: TokenLimitKey::MaxTokens,
+        cached_prefix: None,
+        cache: CacheDirective::None,
+        tiers: &[],
+    }
+}
+
+static HOST: Provider = host(Dialect::OpenAiChat);
+pub(super) static RESPONSES: Provider = host(Dialect::OpenAiResponses);
 
 #[test]
 fn recorded_answers_decode_to_their_labels() {
@@ -154,6 +159,7 @@ impl<'a> Recorded<'a> {
         let provider = match recording["api"].as_str()? {
             "anthropic.messages" => &ANTHROPIC,
             "gemini.generate" | "gemini.stream" => &GEMINI,
+            "openai.responses" => &RESPONSES,
             "openai.chat" => {
                 let mut named = PROVIDERS.into_iter().filter(|row| {
                     row.dialect == Dialect::OpenAiChat && recording["provider"] == row.name
@@ -285,6 +291,8 @@ fn agrees(
         "content_invalid" => matches!(found, "content_invalid" | "truncated_text" | "ok"),
         // On a route without tools a bare tool call holds no answer. Text beside it is the gate's.
         "tool_call" | "paused" => matches!(found, "content_invalid" | "ok"),
+        // One server says `completed` of a cut answer as well, and nothing in the answer says otherwise.
+        "truncated_text" if label["finish"] == "completed" => found == "ok",
         expected => expected == found,
     });
     if !is_accepted {
@@ -328,9 +336,14 @@ fn agrees(
 /// Compares with the labelled counts, which are the provider's own and are brought to one meaning here.
 fn same_usage(provider: &Provider, recording: &Value, found: Usage) -> Result<(), String> {
     let usage = &recording["label"]["usage"];
+    if usage["input"] == 0 && usage["output"] == 0 {
+        let is_unknown = found == Usage::default();
+        return is_unknown.then_some(()).ok_or(format!("usage {found:?}"));
+    }
     let count = |names: &[&str]| names.iter().find_map(|name| usage[*name].as_u64());
     let cached = count(&["cached", "cache_read_input_tokens"])
-        .or_else(|| usage["prompt_tokens_details"]["cached_tokens"].as_u64());
+        .or_else(|| usage["prompt_tokens_details"]["cached_tokens"].as_u64())
+        .or_else(|| usage["input_tokens_details"]["cached_tokens"].as_u64());
     let reported_in = count(&["input", "prompt_tokens", "input_tokens"]);
     let reported_out = count(&["output", "completion_tokens", "output_tokens"]);
     let is_anthropic = provider.name == ANTHROPIC.name;
@@ -346,7 +359,9 @@ fn same_usage(provider: &Provider, recording: &Value, found: Usage) -> Result<()
         }
     });
     let tokens_out = match (recording["provider"].as_str().unwrap(), reported_out) {
-        ("grok", Some(out)) => Some(out + count(&["reasoning"]).unwrap_or(0)),
+        ("grok", Some(out)) if recording["api"] == "openai.chat" => {
+            Some(out + count(&["reasoning"]).unwrap_or(0))
+        }
         ("gemini", _) if reported_in.is_some() => {
             Some(count(&["total"]).unwrap() - reported_in.unwrap())
         }

@@ -1,6 +1,7 @@
 //! Do requests have the shape that each dialect wants?
 
 mod gemini;
+mod openai_responses;
 mod tools;
 
 use rig_spec::{

@@ -11,17 +11,18 @@ use crate::key::Key;
 use crate::transport::{Headers, TransportError};
 
 /// Reads a response to a model that was told of no tools.
-#[expect(clippy::result_large_err, reason = "as `decode`")]
+#[expect(clippy::result_large_err, reason = "as `answer`")]
 fn decode(
     provider: &'static Provider,
     status: u16,
     headers: &Headers,
     body: &[u8],
 ) -> Result<Reply, Failed> {
-    super::decode(provider, &[], status, headers, body)
+    let answer = super::answer(provider, status, headers, body)?;
+    super::conclude(answer, &[], headers)
 }
 
-#[expect(clippy::result_large_err, reason = "as `decode`")]
+#[expect(clippy::result_large_err, reason = "as `answer`")]
 fn decoded(provider: &'static Provider, body: &Value) -> Result<Reply, Failed> {
     let body = body.to_string();
     decode(provider, 200, &Headers::default(), body.as_bytes())
@@ -364,14 +365,8 @@ fn a_transport_error_is_network() {
 
 #[test]
 fn an_echoed_key_is_taken_out_whatever_it_looks_like() {
-    let body = json!({ "error": { "message": "nobody knows hunter two here" } });
-    let failed = decode(
-        &OPENAI,
-        401,
-        &Headers::default(),
-        body.to_string().as_bytes(),
-    )
-    .unwrap_err();
+    let body = json!({ "error": { "message": "nobody knows hunter two here" } }).to_string();
+    let failed = decode(&OPENAI, 401, &Headers::default(), body.as_bytes()).unwrap_err();
     let key = Key::new("hunter two");
     assert_eq!(
         failed.clone().without(key.as_ref()).message,

@@ -27,8 +27,11 @@ pub(in crate::provider) struct Assembly {
 }
 
 impl Assembly {
-    /// Takes in a piece and returns whether nothing more counts.
+    /// Takes in a piece, or a list of some, and returns whether nothing more counts.
     pub(in crate::provider) fn take(&mut self, mut piece: Value, heard: &mut Heard) -> bool {
+        if let Value::Array(pieces) = piece {
+            return pieces.into_iter().any(|piece| self.take(piece, heard));
+        }
         let error = take(&mut piece, "error");
         if is_error(&error) {
             self.fail(error);
@@ -44,7 +47,8 @@ impl Assembly {
         if feedback["blockReason"].is_string() {
             self.prompt_feedback = feedback;
         }
-        let Some(turn) = piece["candidates"].get_mut(0) else {
+        let mut candidates = take(&mut piece, "candidates");
+        let Some(turn) = candidates.get_mut(0) else {
             return false;
         };
         self.has_begun = true;
@@ -53,7 +57,7 @@ impl Assembly {
             self.finish_reason = reason;
         }
         self.citations.extend(citations(&turn["groundingMetadata"]));
-        if let Value::Array(parts) = take(&mut turn["content"], "parts") {
+        if let Value::Array(parts) = take(&mut take(turn, "content"), "parts") {
             heard.is_content |= !parts.is_empty();
             heard.text.extend(spoken(&parts));
             self.parts.extend(parts);

@@ -112,6 +112,7 @@ const TOKENS_OUT: u64 = 20;
 fn said(dialect: Dialect, text: &str) -> Value {
     match dialect {
         Dialect::OpenAiChat => choice(&json!({ "content": text }), "stop"),
+        Dialect::OpenAiResponses => item(&written(&json!({ "type": "output_text", "text": text }))),
         Dialect::AnthropicMessages => {
             message(&json!([{ "type": "text", "text": text }]), "end_turn")
         }
@@ -122,6 +123,10 @@ fn said(dialect: Dialect, text: &str) -> Value {
 fn refused(dialect: Dialect) -> Value {
     match dialect {
         Dialect::OpenAiChat => choice(&json!({ "refusal": "I cannot help with that." }), "stop"),
+        Dialect::OpenAiResponses => {
+            let refusal = json!({ "type": "refusal", "refusal": "I cannot help with that." });
+            item(&written(&refusal))
+        }
         Dialect::AnthropicMessages => message(&json!([]), "refusal"),
         Dialect::Gemini => generated(&json!([]), "SAFETY"),
     }
@@ -135,6 +140,12 @@ fn called(dialect: Dialect, tool: &str, arguments: &Value) -> Value {
                 json!({ "index": 0, "id": "call-1", "type": "function", "function": function });
             choice(&json!({ "tool_calls": [call] }), "tool_calls")
         }
+        Dialect::OpenAiResponses => item(&json!({
+            "type": "function_call",
+            "call_id": "call-1",
+            "name": tool,
+            "arguments": arguments.to_string(),
+        })),
         Dialect::AnthropicMessages => {
             let call =
                 json!({ "type": "tool_use", "id": "call-1", "name": tool, "input": arguments });
@@ -153,6 +164,22 @@ fn choice(turn: &Value, finish: &str) -> Value {
         "usage": {
             "prompt_tokens": TOKENS_IN,
             "completion_tokens": TOKENS_OUT,
+            "total_tokens": TOKENS_IN + TOKENS_OUT,
+        },
+    })
+}
+
+fn written(part: &Value) -> Value {
+    json!({ "type": "message", "role": "assistant", "content": [part] })
+}
+
+fn item(item: &Value) -> Value {
+    json!({
+        "status": "completed",
+        "output": [item],
+        "usage": {
+            "input_tokens": TOKENS_IN,
+            "output_tokens": TOKENS_OUT,
             "total_tokens": TOKENS_IN + TOKENS_OUT,
         },
     })

@@ -19,6 +19,7 @@ pub(super) fn is_asked_for(request: &Request) -> bool {
 pub(super) fn write(dialect: Dialect, answer: Value) -> Scripted {
     let events = match dialect {
         Dialect::OpenAiChat => chat(answer),
+        Dialect::OpenAiResponses => responses(answer),
         Dialect::AnthropicMessages => messages(answer),
         Dialect::Gemini => gemini(answer),
     };
@@ -28,7 +29,7 @@ pub(super) fn write(dialect: Dialect, answer: Value) -> Scripted {
     }
     match dialect {
         Dialect::OpenAiChat => reply.piece(Duration::ZERO, "data: [DONE]\n\n"),
-        Dialect::AnthropicMessages | Dialect::Gemini => reply,
+        Dialect::OpenAiResponses | Dialect::AnthropicMessages | Dialect::Gemini => reply,
     }
 }
 
@@ -48,6 +49,16 @@ fn chat(mut answer: Value) -> Vec<Value> {
     events.push(chunk(turn));
     events.push(json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": finish }] }));
     events.push(json!({ "choices": [], "usage": answer["usage"] }));
+    events
+}
+
+fn responses(answer: Value) -> Vec<Value> {
+    let text = &answer["output"][0]["content"][0]["text"];
+    let words = words(text).map(
+        |word| json!({ "type": "response.output_text.delta", "output_index": 0, "delta": word }),
+    );
+    let mut events: Vec<_> = words.collect();
+    events.push(json!({ "type": "response.completed", "response": answer }));
     events
 }
 

@@ -1,0 +1,223 @@
+//! The responses dialect: `POST {base}/responses`, OpenAI's second one, which some hosts speak as well.
+
+use rig_spec::{CacheDirective, Enforcement, NativeSchema};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::fault::{self, Fault};
+use super::finish::{Answer, Finish};
+use super::{Prompt, Usage};
+use crate::prefix::Prefix;
+use crate::transport::Request;
+
+mod stream;
+
+pub(super) use stream::Assembly;
+
+#[derive(Serialize)]
+struct Body<'a> {
+    model: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    instructions: Option<&'a str>,
+    input: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top_p: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_output_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<AnyTool<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<Text<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    service_tier: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt_cache_key: Option<&'a str>,
+    /// The dialect keeps what it answered unless it is told not to.
+    store: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream: Option<bool>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum AnyTool<'a> {
+    WebSearch,
+    Function {
+        name: &'a str,
+        description: &'a str,
+        parameters: &'a RawValue,
+        /// A strict tool takes a part of JSON Schema only, and here a tool is strict unless it says otherwise.
+        strict: bool,
+    },
+}
+
+#[derive(Serialize)]
+struct Text<'a> {
+    format: Format<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Format<'a> {
+    JsonObject,
+    JsonSchema {
+        name: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        strict: Option<bool>,
+        schema: &'a RawValue,
+    },
+}
+
+/// Returns the request of a prompt.
+pub(super) fn encode(prompt: &Prompt<'_>) -> Request {
+    let provider = prompt.candidate.provider;
+    let sampling = &prompt.policy.sampling;
+    let tier = prompt.policy.tier;
+    let body = Body {
+        model: prompt.candidate.model,
+        instructions: Some(prompt.system).filter(|system| !system.is_empty()),
+        input: prompt.user,
+        temperature: sampling.temperature,
+        top_p: sampling.top_p,
+        max_output_tokens: sampling.max_output_tokens,
+        tools: tools(prompt),
+        text: format(prompt).map(|format| Text { format }),
+        service_tier: tier
+            .filter(|tier| provider.tiers.contains(tier))
+            .map(super::chat::tier_name),
+        prompt_cache_key: prompt
+            .prefix
+            .filter(|_| provider.cache == CacheDirective::PromptCacheKey)
+            .map(Prefix::key),
+        store: false,
+        stream: prompt.streams.then_some(true),
+    };
+    let mut headers = super::json_headers();
+    if let Some(key) = prompt.key {
+        headers.push(("authorization", format!("Bearer {}", key.reveal())));
+    }
+    Request {
+        url: format!("{}/responses", prompt.base_url),
+        headers,
+        body: serde_json::to_vec(&body).expect("text and numbers can be written as JSON"),
+    }
+}
+
+fn tools<'a>(prompt: &Prompt<'a>) -> Vec<AnyTool<'a>> {
+    let functions = prompt.tools.iter().map(|tool| AnyTool::Function {
+        name: tool.name,
+        description: tool.description,
+        parameters: super::verbatim(tool.parameters.json),
+        strict: false,
+    });
+    let search = prompt.searches.then_some(AnyTool::WebSearch);
+    search.into_iter().chain(functions).collect()
+}
+
+fn format<'a>(prompt: &Prompt<'a>) -> Option<Format<'a>> {
+    match prompt.candidate.enforcement {
+        Enforcement::Native(lowered) => prompt.schema.map(|schema| {
+            let dialect = prompt.candidate.provider.native_schema;
+            let is_strict = matches!(dialect, NativeSchema::OpenAiStrict | NativeSchema::Xai);
+            Format::JsonSchema {
+                name: schema.name,
+                strict: is_strict.then_some(true),
+                schema: super::verbatim(lowered.json.unwrap_or(schema.json)),
+            }
+        }),
+        Enforcement::JsonMode => Some(Format::JsonObject),
+        Enforcement::Coached => None,
+    }
+}
+
+/// A response. Its leaves are plain values, so that an odd one costs that leaf and not the answer.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Whole {
+    status: Value,
+    output: Option<Vec<Value>>,
+    incomplete_details: Value,
+    usage: Value,
+    service_tier: Value,
+    error: Value,
+}
+
+/// Reads a response with a good status; `None` where there is no answer in it.
+pub(super) fn read(body: &[u8]) -> Option<Answer> {
+    answer(serde_json::from_slice(body).ok()?)
+}
+
+fn answer(whole: Whole) -> Option<Answer> {
+    let status = whole.status.as_str().unwrap_or("completed");
+    let is_failed = status == "failed" || fault::is_error(&whole.error);
+    let bare = Answer {
+        usage: usage(&whole.usage),
+        // Before its end a response names the tier that was asked for.
+        served_tier: whole
+            .service_tier
+            .as_str()
+            .filter(|_| !is_failed)
+            .map(str::to_owned),
+        ..Answer::default()
+    };
+    if fault::is_error(&whole.error) {
+        let fault = Fault::of(&serde_json::json!({ "error": whole.error }));
+        return Some(Answer {
+            fault: Some(fault),
+            ..bare
+        });
+    }
+    let finish = match (status, whole.incomplete_details["reason"].as_str()) {
+        ("completed", _) => Finish::Complete,
+        ("incomplete", Some("max_output_tokens")) => Finish::Truncated,
+        ("incomplete", Some("content_filter")) => Finish::Refused,
+        ("incomplete" | "failed" | "cancelled", _) => Finish::Broken,
+        // It is still being made, and nobody will ask for the rest.
+        _ => return None,
+    };
+    let items = match whole.output {
+        Some(items) => items,
+        None if finish == Finish::Broken => Vec::new(),
+        None => return None,
+    };
+    let of = |kind: &'static str| items.iter().filter(move |item| item["type"] == kind);
+    let parts = of("message").filter_map(|item| item["content"].as_array());
+    let parts: Vec<_> = parts.flatten().collect();
+    let spoken = parts.iter().filter(|part| part["type"] == "output_text");
+    let notes = spoken
+        .clone()
+        .filter_map(|part| part["annotations"].as_array());
+    let notes = notes
+        .flatten()
+        .filter(|note| note["type"] == "url_citation");
+    let called = |call: &Value| super::called(&call["call_id"], &call["name"], &call["arguments"]);
+    Some(Answer {
+        text: spoken.filter_map(|part| part["text"].as_str()).collect(),
+        tool_calls: of("function_call").map(called).collect(),
+        citations: notes.filter_map(super::citation).collect(),
+        finish: if parts.iter().any(|part| part["type"] == "refusal") {
+            Finish::Refused
+        } else {
+            finish
+        },
+        ..bare
+    })
+}
+
+/// Returns the token counts. The dialect's output includes the reasoning.
+fn usage(usage: &Value) -> Usage {
+    let details = &usage["input_tokens_details"];
+    Usage {
+        tokens_in: usage["input_tokens"].as_u64(),
+        tokens_out: usage["output_tokens"].as_u64(),
+        tokens_cached: details["cached_tokens"].as_u64(),
+        tokens_cache_write: details["cache_write_tokens"].as_u64(),
+    }
+    .checked()
+}
+
+#[cfg(test)]
+mod tests;
