@@ -3,7 +3,7 @@
 //! Flags resolve one by one: `rig.yaml` overrides, then what was probed, then what is declared, then what the
 //! provider's adapter does for any model (C11).
 
-use rig_spec::{Capabilities, Capability, ModelFacts, Price, Probe, Tier, model_facts};
+use rig_spec::{Capabilities, Capability, Limits, ModelFacts, Price, Probe, Tier, model_facts};
 
 use crate::ir::ProviderRef;
 use crate::project::Project;
@@ -41,6 +41,17 @@ pub(crate) enum Source {
 }
 
 impl Facts {
+    /// Returns how large an attempt of the candidate can become.
+    pub(crate) fn limits(&self) -> Limits {
+        Limits {
+            context_window: self.context_window,
+            max_output: self.max_output,
+            ordinary_price: self
+                .ordinary_price
+                .filter(|_| self.ordinary_price != self.price),
+        }
+    }
+
     /// Returns who says whether the candidate has the capability.
     pub(crate) fn source(&self, flag: Capability) -> &Source {
         self.sources.get(flag as usize).unwrap_or(&Source::Adapter)

@@ -3,20 +3,9 @@
 //! Contract C9: most attempts, longest wall clock, highest cost, from budgets, timeouts, backoffs, repair and prices.
 //! The arithmetic is exact: the ladder reaches the bound on attempts, and never exceeds any of the three.
 
-use rig_spec::{Backoff, Capability, FailureClass, Price, Usd};
+use rig_spec::{Backoff, Capability, FailureClass, Usd};
 
 use crate::check::{Checked, Plan, PlannedCandidate};
-use crate::facts::Facts;
-
-/// What one attempt at a candidate can cost at most.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Bound {
-    price: Option<Price>,
-    /// The price of the tier that may serve instead of the one that is asked for.
-    ordinary: Option<Price>,
-    context_window: Option<u64>,
-    max_output: Option<u64>,
-}
 
 /// The worst case of a plan, or of a route over all its plans.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -28,40 +17,6 @@ pub(crate) struct Worst {
     pub(crate) cost: Usd,
     /// How the sums come about, one line a part.
     pub(crate) parts: Vec<String>,
-}
-
-/// The context window of a model whose window is not known: the largest of the registry, in tokens.
-const LARGEST_CONTEXT: u64 = 2_000_000;
-
-/// What a dialect sends where the route sets no `max_output_tokens` and has to send something, in tokens.
-const DEFAULT_OUTPUT: u64 = 4_096;
-
-impl Bound {
-    /// Returns the bound of a candidate.
-    pub(crate) fn of(facts: &Facts) -> Self {
-        Self {
-            price: facts.price,
-            ordinary: facts.ordinary_price,
-            context_window: facts.context_window,
-            max_output: facts.max_output,
-        }
-    }
-
-    /// Returns the most that one attempt can cost, with this `max_output_tokens` of the route.
-    fn cost(&self, max_output_tokens: Option<u64>) -> Usd {
-        let context = self.context_window.unwrap_or(LARGEST_CONTEXT);
-        let own = self.max_output.unwrap_or(context).max(DEFAULT_OUTPUT);
-        let output = max_output_tokens.unwrap_or(own);
-        let prices = [
-            Some(self.price.unwrap_or(Price::CONSERVATIVE)),
-            self.ordinary,
-        ];
-        let most = prices
-            .into_iter()
-            .flatten()
-            .map(|price| price.most(context, output));
-        most.max().unwrap_or_default()
-    }
 }
 
 /// Returns the worst case of a route: in each respect that of its own plan, or of a variant that is worse.
@@ -113,7 +68,7 @@ fn of_plan(plan: &Plan, route: &Checked) -> Worst {
         worst.add("search", 1, route.timeout_ms, search.cost);
     }
     for candidate in &plan.candidates {
-        let each = candidate.bound.cost(route.max_output_tokens);
+        let each = most(candidate, route);
         let query = search
             .filter(|_| searches(candidate))
             .map(|search| search.cost);
@@ -125,7 +80,7 @@ fn of_plan(plan: &Plan, route: &Checked) -> Worst {
         let bounds = plan
             .candidates
             .iter()
-            .map(|candidate| candidate.bound.cost(route.max_output_tokens));
+            .map(|candidate| most(candidate, route));
         worst.add(
             "repair by the model that answered",
             1,
@@ -133,7 +88,7 @@ fn of_plan(plan: &Plan, route: &Checked) -> Worst {
             bounds.max().unwrap_or_default(),
         );
         if let Some(model) = &repair.model {
-            let each = model.bound.cost(route.max_output_tokens);
+            let each = most(model, route);
             worst.add("repair by the repair model", 1, route.timeout_ms, each);
         }
     }
@@ -145,6 +100,12 @@ fn of_plan(plan: &Plan, route: &Checked) -> Worst {
             .push(format!("the run ends after {}", clock(deadline)));
     }
     worst
+}
+
+/// Returns the most that one attempt can cost: with a prompt that fills the context window.
+fn most(candidate: &PlannedCandidate, route: &Checked) -> Usd {
+    let output = route.max_output_tokens;
+    candidate.limits.most(candidate.price, u64::MAX, output)
 }
 
 impl Worst {

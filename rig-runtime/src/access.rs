@@ -68,6 +68,26 @@ impl Access {
     }
 }
 
+/// Returns the key that one call is given for a provider; or why it is not usable.
+pub(crate) fn given_key(name: &str, text: &str) -> Result<Key, String> {
+    usable(name, Some(text), &given(name))
+}
+
+fn given(name: &str) -> String {
+    format!("the key given for `{name}`")
+}
+
+/// Returns the key of this text, which came from `source`; or why it is not usable.
+fn usable(name: &str, text: Option<&str>, source: &str) -> Result<Key, String> {
+    match text.and_then(Key::new) {
+        Some(key) if key.is_sendable() => Ok(key),
+        Some(_) => Err(format!(
+            "{source} holds characters that no HTTP header can carry"
+        )),
+        None => Err(format!("no key for `{name}`: {source} is not set or empty")),
+    }
+}
+
 /// Returns what is known of a static, and finds it out the first time.
 fn known<K, V>(
     all: &RwLock<Vec<(&'static K, Arc<V>)>>,
@@ -102,17 +122,11 @@ impl Settings {
 
     fn key(&self, name: &str, key_env: Option<&str>) -> Result<Option<Key>, String> {
         let (text, source) = match (self.keys.get(name), key_env) {
-            (Some(text), _) => (Some(text.clone()), format!("the key given for `{name}`")),
+            (Some(text), _) => (Some(text.clone()), given(name)),
             (None, Some(variable)) => (self.variable(variable), format!("`{variable}`")),
             (None, None) => return Ok(None),
         };
-        match text.as_deref().and_then(Key::new) {
-            Some(key) if key.is_sendable() => Ok(Some(key)),
-            Some(_) => Err(format!(
-                "{source} holds characters that no HTTP header can carry"
-            )),
-            None => Err(format!("no key for `{name}`: {source} is not set or empty")),
-        }
+        usable(name, text.as_deref(), &source).map(Some)
     }
 
     /// Returns an environment variable, unless it is empty or the environment is left alone.

@@ -16,11 +16,12 @@ use crate::clock::within;
 use crate::conform::{self, Held, Nonconformant, Rejected};
 use crate::deadline::Left;
 use crate::dispatch::Dispatch;
-use crate::exchange::exchange;
+use crate::envelope::{self, Unfunded};
+use crate::exchange::{Awaited, exchange};
 use crate::journal::Journal;
 use crate::ladder::Job;
 use crate::prefix::Prefix;
-use crate::provider::{self, Failed, Prompt, Reply, Usage};
+use crate::provider::{self, Failed, Form, Offer, Prompt, Reply, Usage};
 use crate::rig::Parts;
 use crate::run::Citation;
 use crate::search::Finding;
@@ -50,6 +51,8 @@ pub(crate) enum Outcome {
     Failed(Failed),
     /// No dispatch, since the run has no time left.
     Late(Left),
+    /// No dispatch, since the envelope of the call does not pay for it.
+    Unfunded(Unfunded),
     /// No dispatch, since there is no usable key.
     Keyless {
         /// Which key is missing; not the key.
@@ -136,6 +139,7 @@ impl Outcome {
             }
             Self::Failed(failed) => (failed.class, failed.message.as_str().into()),
             Self::Late(left) => (FailureClass::Timeout, left.message().into()),
+            Self::Unfunded(unfunded) => (FailureClass::BudgetExhausted, unfunded.message().into()),
             Self::Keyless { message } => (FailureClass::ConfigAuth, message.as_str().into()),
         })
     }
@@ -171,7 +175,7 @@ impl Limit {
         }
     }
 
-    fn timed_out(&self) -> Failed {
+    pub(crate) fn timed_out(&self) -> Failed {
         let message = self.cut.map_or_else(
             || format!("no complete answer within {} ms", self.time.as_millis()),
             |left| left.message(),
@@ -201,23 +205,32 @@ pub(crate) async fn dispatch(
             Some(prefix.at(handle.as_ref()))
         }
     };
+    let tools: Vec<_> = ask.tools.iter().map(Offer::from).collect();
     let request = provider::encode(&Prompt {
-        candidate: ask.candidate,
+        provider: ask.candidate.provider,
+        model: ask.candidate.model,
         base_url: &host.base_url,
         key,
         system: &ask.system,
         user: &ask.user,
-        schema,
-        tools: ask.tools,
+        form: Form::of(ask.candidate.enforcement, schema),
+        tools: &tools,
         searches: ask.searches,
         prefix: prefix.as_ref(),
         policy: &job.route.policy,
+        effort: None,
         streams: job.listener.is_some(),
     });
 
+    let most = || envelope::most(job, ask, request.body.len());
+    let (reservation, left) = match envelope::reserve(parts, job, most, left).await {
+        Ok(reserved) => reserved,
+        Err(outcome) => return *outcome,
+    };
     let candidate = ask.candidate;
     let (provider, model) = (candidate.provider.name, candidate.model);
     let mut dispatch = Dispatch::start(parts, job, journal, provider.into(), model.into());
+    dispatch.pay(reservation);
     let row = dispatch.row();
     row.requested_tier = job.route.policy.tier;
     row.pricing_missing = candidate.price.is_none();
@@ -230,11 +243,24 @@ pub(crate) async fn dispatch(
     .map(str::to_owned);
     row.prefix_fingerprint = prefix.map(|prefix| prefix.fingerprint);
     let limit = Limit::of(job, left);
-    let exchange = exchange(parts, job, &mut dispatch, request, ask);
+    let awaited = Awaited {
+        provider: candidate.provider,
+        price: candidate.price.as_ref(),
+        tools: ask.tools,
+        listener: job.listener.as_ref(),
+        policy: &job.route.policy,
+    };
+    let exchange = exchange(parts, &mut dispatch, request, &awaited);
     let reply = match within(&*parts.clock, limit.time, exchange).await {
         Some(reply) => reply.map_err(|failed| failed.without(key)),
         None => Err(limit.timed_out()),
     };
+    // Not what is known of an answer that broke off: the rest of it may be billed as well.
+    let usage = match &reply {
+        Ok(reply) => reply.usage,
+        Err(failed) => failed.usage,
+    };
+    dispatch.charge(envelope::charge(usage, candidate.price));
     let reply = reply.map_err(|failed| dispatch.complete(failed));
     let outcome = finish(&mut dispatch, journal, job, ask, reply);
     let outcome = match (outcome, &job.quality) {

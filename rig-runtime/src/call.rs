@@ -5,12 +5,13 @@ use std::future::IntoFuture;
 use std::marker::PhantomData;
 use std::time::Duration;
 
-use rig_spec::{FailureClass, Route, UsdPerMtok, Variant};
+use rig_spec::{FailureClass, Route, Usd, UsdPerMtok, Variant};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::cache::CacheHandle;
 use crate::conform::{self, ReadJson};
+use crate::envelope::Named;
 use crate::error::{ConfigError, Error, Failure, Result};
 use crate::ladder::{self, Job, Served};
 use crate::quality::QualityGate;
@@ -83,6 +84,7 @@ pub struct Call<T, V = NoVariant> {
     narrowing: Narrowing,
     quality: Option<QualityGate>,
     caches: Vec<CacheHandle>,
+    envelope: Option<Named>,
     output: PhantomData<fn() -> T>,
 }
 
@@ -102,6 +104,7 @@ pub fn call<T, V: RouteVariant>(route: &'static Route, input: impl Serialize) ->
         },
         quality: None,
         caches: Vec::new(),
+        envelope: None,
         output: PhantomData,
     }
 }
@@ -173,6 +176,27 @@ impl<T: Answer, V: RouteVariant> Call<T, V> {
         self.caches
             .retain(|other| other.provider != handle.provider);
         self.caches.push(handle);
+        self
+    }
+
+    /// Pays for every dispatch of the run, repairs and searches too, from the envelope of this name, which calls and
+    /// processes share that share a store. Whoever opens it first sets its cap; without one it is the rig's
+    /// ([`RigBuilder::envelope_cap`](crate::RigBuilder::envelope_cap)), $25 unless told otherwise.
+    ///
+    /// ```
+    /// # use rig_runtime::Call;
+    /// # fn of(call: Call<serde_json::Value>) -> Call<serde_json::Value> {
+    /// call.envelope("support", rig_spec::Usd::dollars(5)) // or `None`
+    /// # }
+    /// ```
+    ///
+    /// Before each dispatch the most that it can cost is reserved. What is more than the envelope has left is not
+    /// dispatched, and ends the run with a failure of class `budget_exhausted`. Of two envelopes the last counts.
+    pub fn envelope(mut self, name: impl Into<String>, cap: impl Into<Option<Usd>>) -> Self {
+        self.envelope = Some(Named {
+            name: name.into(),
+            cap: cap.into(),
+        });
         self
     }
 
@@ -276,6 +300,7 @@ impl<T: Answer, V: RouteVariant> Call<T, V> {
             hold: conform::hold::<T::Output>,
             quality: self.quality,
             caches: self.caches,
+            envelope: self.envelope,
             deadline: self.deadline,
             listener: None,
         })
@@ -367,6 +392,7 @@ fn typed<T: Answer>(served: Served) -> Result<Run<T>> {
             route: meta.route,
             run_id: meta.run_id,
             history: served.history,
+            envelope: None,
         }))),
     }
 }

@@ -39,7 +39,7 @@ pub(crate) fn instructions(schema: Option<&Schema>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use rig_spec::{Capabilities, Lowered, OPENAI};
+    use rig_spec::{Capabilities, Limits, Lowered, OPENAI};
 
     use super::*;
 
@@ -58,6 +58,7 @@ mod tests {
             capabilities: Capabilities::default(),
             enforcement,
             price: None,
+            limits: Limits::UNKNOWN,
         };
         let text = system("Prompt.\n".to_owned(), &candidate, schema, was_invalid);
         assert!(text.starts_with("Prompt."));
@@ -76,6 +77,7 @@ mod tests {
             capabilities: Capabilities::default(),
             enforcement: Enforcement::Coached,
             price: None,
+            limits: Limits::UNKNOWN,
         };
         for (rendered, before) in [
             ("", ""),

@@ -110,6 +110,11 @@ pub(crate) fn hold<T: ReadJson + Send + 'static>(
 }
 
 impl Held {
+    /// Holds an answer that no gate has judged.
+    pub(crate) fn unjudged<T: Send + 'static>(answer: T) -> Self {
+        Self(Box::new(answer))
+    }
+
     /// Returns the answer as it is held, if it is of this type.
     pub(crate) fn get<T: 'static>(&self) -> Option<&T> {
         self.0.downcast_ref()

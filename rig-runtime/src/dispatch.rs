@@ -4,10 +4,12 @@
 //! listens to the run is told of its beginning and of a failure in the same two places.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use rig_spec::{Price, Usd};
 
+use crate::envelope::Reservation;
 use crate::id;
 use crate::journal::Journal;
 use crate::ladder::Job;
@@ -25,14 +27,51 @@ pub(crate) struct Dispatch<'a> {
     row: Option<AttemptRow>,
     /// What is kept of a conformant answer if it serves, where the route asks for it.
     capture: Option<Capture>,
+    /// What pays for it, of calls with an envelope. Dropped after the row is written.
+    reservation: Option<Reservation<'a>>,
     listener: Option<&'a Listener>,
 }
 
+/// What the rows of a run have in common.
+pub(crate) struct Origin<'a> {
+    /// `ladder` or `raw`.
+    pub(crate) lane: &'static str,
+    /// The route; empty where there is none.
+    pub(crate) route: &'static str,
+    /// The route's version; 0 where there is none.
+    pub(crate) route_version: u32,
+    /// The variant that the caller chose.
+    pub(crate) variant: Option<&'static str>,
+    /// The caller's tags.
+    pub(crate) tags: &'a BTreeMap<String, String>,
+    /// Who is told what happens while it happens.
+    pub(crate) listener: Option<&'a Listener>,
+}
+
 impl<'a> Dispatch<'a> {
-    /// Starts a dispatch: from here on it has a row.
+    /// Starts a dispatch of the ladder: from here on it has a row.
     pub(crate) fn start(
         parts: &'a Parts,
         job: &'a Job,
+        journal: &mut Journal,
+        provider: Cow<'static, str>,
+        model: Cow<'static, str>,
+    ) -> Self {
+        let origin = Origin {
+            lane: "ladder",
+            route: job.route.name,
+            route_version: job.route.version,
+            variant: job.variant.map(|variant| variant.name),
+            tags: &job.tags,
+            listener: job.listener.as_ref(),
+        };
+        Self::begin(parts, &origin, journal, provider, model)
+    }
+
+    /// Starts a dispatch: from here on it has a row.
+    pub(crate) fn begin(
+        parts: &'a Parts,
+        origin: &Origin<'a>,
         journal: &mut Journal,
         provider: Cow<'static, str>,
         model: Cow<'static, str>,
@@ -41,8 +80,8 @@ impl<'a> Dispatch<'a> {
             id: id::fresh(&*parts.clock).to_string(),
             ts_ms: i64::try_from(parts.clock.wall().as_millis()).unwrap_or(i64::MAX),
             run_id: journal.run_id().to_owned(),
-            route: job.route.name.into(),
-            route_version: job.route.version,
+            route: origin.route.into(),
+            route_version: origin.route_version,
             provider,
             model,
             requested_tier: None,
@@ -57,14 +96,14 @@ impl<'a> Dispatch<'a> {
             ttfb_ms: None,
             failure: Some(RowFailure::Cancelled),
             attempt: journal.dispatch(),
-            tags: job.tags.clone(),
-            served_variant: job.variant.map(|variant| variant.name.into()),
+            tags: origin.tags.clone(),
+            served_variant: origin.variant.map(Into::into),
             repaired_by: None,
             cache_key: None,
             prefix_fingerprint: None,
-            lane: "ladder".into(),
+            lane: origin.lane.into(),
         };
-        let listener = job.listener.as_ref();
+        let listener = origin.listener;
         if let Some(listener) = listener {
             listener.tell(Told::Started {
                 attempt: row.attempt,
@@ -77,6 +116,7 @@ impl<'a> Dispatch<'a> {
             started: parts.clock.monotonic(),
             row: Some(row),
             capture: None,
+            reservation: None,
             listener,
         }
     }
@@ -84,6 +124,22 @@ impl<'a> Dispatch<'a> {
     /// Returns the row so far.
     pub(crate) fn row(&mut self) -> &mut AttemptRow {
         self.row.as_mut().expect("only `drop` takes the row")
+    }
+
+    /// Has it paid for: from here on what was reserved is its charge, until somebody knows better.
+    pub(crate) fn pay(&mut self, reservation: Option<Reservation<'a>>) {
+        if let Some(mut reservation) = reservation {
+            self.row().id = reservation.id().to_owned();
+            reservation.charge(None);
+            self.reservation = Some(reservation);
+        }
+    }
+
+    /// Sets what its envelope is charged; `None` is what was reserved.
+    pub(crate) fn charge(&mut self, charge: Option<Usd>) {
+        if let Some(reservation) = &mut self.reservation {
+            reservation.charge(charge);
+        }
     }
 
     /// Enters what it has used as far as is known, and returns what that costs.

@@ -4,11 +4,12 @@
 //! written, [`Failure`] that the ladder ended without an answer. No message holds a key, a prompt or an
 //! output.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use rig_spec::FailureClass;
 
-use crate::store::StoreError;
+use crate::store::{EnvelopeState, StoreError};
 use crate::transport::TransportError;
 
 /// What a call of a route returns.
@@ -74,6 +75,8 @@ pub enum ConfigError {
         /// The route.
         route: &'static str,
     },
+    /// `MODELRIG_ENVELOPE_BUDGET_USD` is no amount of dollars.
+    EnvelopeBudget,
     /// The telemetry store cannot be used.
     Store(StoreError),
     /// The HTTP client cannot be set up.
@@ -91,13 +94,15 @@ pub struct Failure {
     /// The provider that was asked last.
     pub provider: &'static str,
     /// The model that was asked last.
-    pub model: &'static str,
-    /// The route.
+    pub model: Cow<'static, str>,
+    /// The route; empty in the raw lane.
     pub route: &'static str,
     /// The run's id; on every row of its attempts.
     pub run_id: String,
     /// What the run did, in one line.
     pub history: String,
+    /// What the envelope of the call held when it could not cover the next dispatch.
+    pub envelope: Option<EnvelopeState>,
 }
 
 impl Error {
@@ -129,6 +134,14 @@ impl Failure {
     pub fn docs_url(&self) -> String {
         self.class.docs_url()
     }
+
+    /// Returns what failed.
+    fn subject(&self) -> String {
+        match self.route {
+            "" => "a raw call".to_owned(),
+            route => format!("route `{route}`"),
+        }
+    }
 }
 
 impl fmt::Display for Error {
@@ -146,8 +159,8 @@ impl fmt::Debug for Error {
             Self::Config(error) => error.fmt(f),
             Self::Failure(failure) => write!(
                 f,
-                "route `{}` failed with {} at {}/{}: {}\n  help: {}\n  see: {}\n  run {}: {}",
-                failure.route,
+                "{} failed with {} at {}/{}: {}\n  help: {}\n  see: {}\n  run {}: {}",
+                failure.subject(),
                 failure.class,
                 failure.provider,
                 failure.model,
@@ -202,6 +215,10 @@ impl fmt::Display for ConfigError {
                 f,
                 "the input of route `{route}` cannot be written as a JSON object of variables"
             ),
+            Self::EnvelopeBudget => write!(
+                f,
+                "`MODELRIG_ENVELOPE_BUDGET_USD` is no amount of dollars like `25` or `0.5`"
+            ),
             Self::Store(error) => error.fmt(f),
             Self::Transport(error) => write!(f, "the HTTP client cannot be set up: {error}"),
         }
@@ -212,8 +229,8 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "route `{}` failed with {} at {}/{}: {} (run {}: {}); help: {}",
-            self.route,
+            "{} failed with {} at {}/{}: {} (run {}: {}); help: {}",
+            self.subject(),
             self.class,
             self.provider,
             self.model,
@@ -251,10 +268,11 @@ mod tests {
             class: FailureClass::ConfigAuth,
             message: "OPENAI_API_KEY is not set".to_owned(),
             provider: "openai",
-            model: "m",
+            model: "m".into(),
             route: "summarize",
             run_id: "r1".to_owned(),
             history: "openai/m config_auth".to_owned(),
+            envelope: None,
         };
         let text = Error::Failure(Box::new(failure.clone())).to_string();
         assert_eq!(

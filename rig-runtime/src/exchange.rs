@@ -5,27 +5,39 @@
 
 use std::time::Duration;
 
-use rig_spec::{FailureClass, Policy};
+use rig_spec::{FailureClass, Policy, Price, Provider, Tool};
 
-use crate::attempt::{Ask, millis};
+use crate::attempt::millis;
 use crate::clock::{Clock, within};
 use crate::dispatch::Dispatch;
-use crate::ladder::Job;
 use crate::provider::{self, Failed, Reading, Reply};
 use crate::rig::Parts;
-use crate::stream::Told;
+use crate::stream::{Listener, Told};
 use crate::transport::{Pieces, Request};
+
+/// What there is to know of an answer before it comes.
+pub(crate) struct Awaited<'a> {
+    /// Who answers.
+    pub(crate) provider: &'static Provider,
+    /// What the tokens cost, where that is known.
+    pub(crate) price: Option<&'a Price>,
+    /// The tools that the model was told of.
+    pub(crate) tools: &'a [Tool],
+    /// Who hears the answer.
+    pub(crate) listener: Option<&'a Listener>,
+    /// How long it may be silent while somebody hears it.
+    pub(crate) policy: &'a Policy,
+}
 
 /// Sends a request and reads the answer, to its end or to the first silence that is too long.
 pub(crate) async fn exchange(
     parts: &Parts,
-    job: &Job,
     dispatch: &mut Dispatch<'_>,
     request: Request,
-    ask: &Ask,
+    awaited: &Awaited<'_>,
 ) -> Result<Reply, Failed> {
-    let listener = job.listener.as_ref();
-    let policy = listener.map(|_| &job.route.policy);
+    let listener = awaited.listener;
+    let policy = listener.map(|_| awaited.policy);
     let mut silence = Silence::new(policy, &*parts.clock);
     let sent = silence.bounds(parts.transport.send(request)).await?;
     let mut response = sent.map_err(|error| provider::transport_failed(&error))?;
@@ -36,8 +48,7 @@ pub(crate) async fn exchange(
     if listener.is_none() || is_failure {
         dispatch.row().ttfb_ms = Some(head);
     }
-    let provider = ask.candidate.provider;
-    let mut reading = Reading::new(provider, response.status, response.headers);
+    let mut reading = Reading::new(awaited.provider, response.status, response.headers);
     let mut pieces = Pieces::new(response.body);
     while !reading.is_over() {
         let piece = match silence.bounds(pieces.next(reading.is_stream())).await? {
@@ -50,7 +61,7 @@ pub(crate) async fn exchange(
         let heard = reading.push(&piece);
         if heard.has_usage {
             let (usage, served_tier) = reading.used();
-            dispatch.used(usage, served_tier, ask.candidate.price.as_ref());
+            dispatch.used(usage, served_tier, awaited.price);
         }
         if !heard.is_content {
             continue;
@@ -65,7 +76,7 @@ pub(crate) async fn exchange(
         }
         silence.ends();
     }
-    reading.finish(ask.tools)
+    reading.finish(awaited.tools)
 }
 
 /// How long a provider may be silent: until the first content, and from content to content. What keeps a connection

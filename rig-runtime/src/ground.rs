@@ -13,6 +13,7 @@ use crate::attempt::{self, Ask, Outcome};
 use crate::clock::within;
 use crate::deadline::Left;
 use crate::dispatch::Dispatch;
+use crate::envelope;
 use crate::journal::Journal;
 use crate::ladder::Job;
 use crate::provider::Failed;
@@ -79,6 +80,10 @@ pub(crate) async fn search(
             Box::pin(async move { http.search(query).await })
         }
     };
+    let (reservation, left) = match envelope::reserve(parts, job, || search.cost, left).await {
+        Ok(reserved) => reserved,
+        Err(outcome) => return *outcome,
+    };
     let mut dispatch = Dispatch::start(
         parts,
         job,
@@ -86,6 +91,7 @@ pub(crate) async fn search(
         PROVIDER.into(),
         host(search.url).into(),
     );
+    dispatch.pay(reservation);
     let limit = attempt::Limit::of(job, left);
     let done = within(&*parts.clock, limit.time, searched).await;
     let latency = dispatch.elapsed();
@@ -111,6 +117,7 @@ pub(crate) async fn search(
     row.failure = outcome.failure().map(|(class, _)| RowFailure::Class(class));
     if let Outcome::Found(_) = outcome {
         row.cost = search.cost;
+        dispatch.charge(Some(search.cost));
         journal.spend(search.cost);
     }
     outcome

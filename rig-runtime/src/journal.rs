@@ -6,6 +6,7 @@ use crate::attempt::{self, Ask, Outcome};
 use crate::deadline::Left;
 use crate::error::{Error, Failure};
 use crate::run::AttemptCounts;
+use crate::store::EnvelopeState;
 
 /// The record of one run: what its result, or its failure, tells of it.
 pub(crate) struct Journal {
@@ -21,6 +22,7 @@ struct Last {
     class: FailureClass,
     message: String,
     candidate: &'static Candidate,
+    envelope: Option<EnvelopeState>,
 }
 
 impl Journal {
@@ -88,6 +90,8 @@ impl Journal {
             if ask.is_repair {
                 return;
             }
+        } else if let Outcome::Unfunded(_) = outcome {
+            self.history.push(format!("{who}{role} {class}"));
         } else {
             self.history.push(format!("{who}{role} {class}"));
             self.attempts.fail(class);
@@ -97,6 +101,10 @@ impl Journal {
             class,
             message,
             candidate,
+            envelope: match outcome {
+                Outcome::Unfunded(unfunded) => unfunded.state().cloned(),
+                _ => None,
+            },
         });
     }
 
@@ -111,6 +119,7 @@ impl Journal {
             class: FailureClass::Timeout,
             message: left.message(),
             candidate: asked.unwrap_or(candidate),
+            envelope: None,
         });
     }
 
@@ -121,15 +130,17 @@ impl Journal {
             class: FailureClass::InvariantViolation,
             message: "all candidates exhausted, and nothing recorded".to_owned(),
             candidate: first,
+            envelope: None,
         });
         Error::Failure(Box::new(Failure {
             class: last.class,
             message: last.message,
             provider: last.candidate.provider.name,
-            model: last.candidate.model,
+            model: last.candidate.model.into(),
             route,
             run_id: self.run_id,
             history,
+            envelope: last.envelope,
         }))
     }
 }

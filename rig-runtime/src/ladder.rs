@@ -20,6 +20,7 @@ use crate::coach;
 use crate::conform::{Held, Hold, Nonconformant};
 use crate::deadline::Deadline;
 use crate::dimensions;
+use crate::envelope::Named;
 use crate::error::{ConfigError, Error};
 use crate::ground;
 use crate::id;
@@ -60,6 +61,8 @@ pub(crate) struct Job {
     pub(crate) caches: Vec<CacheHandle>,
     /// The caller's own judgement of an output.
     pub(crate) quality: Option<QualityGate>,
+    /// What pays for every dispatch.
+    pub(crate) envelope: Option<Named>,
 }
 
 /// The output of a run, with what an error about it would have to say.
@@ -263,7 +266,7 @@ impl Job {
             route: self.route.name,
             route_version: self.route.version,
             provider: ask.candidate.provider.name,
-            model: ask.candidate.model,
+            model: ask.candidate.model.into(),
             requested_tier: self.route.policy.tier,
             served_tier: answer.served_tier,
             tokens_in: answer.usage.tokens_in,

@@ -18,6 +18,7 @@ mod conform;
 mod deadline;
 mod dimensions;
 mod dispatch;
+mod envelope;
 mod error;
 mod exchange;
 mod generated;
@@ -41,6 +42,7 @@ mod stream;
 mod turn;
 mod undo;
 
+pub mod raw;
 pub mod store;
 pub mod testing;
 pub mod transport;

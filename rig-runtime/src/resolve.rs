@@ -107,8 +107,8 @@ fn unsearched(route: &Route, candidate: &Candidate, narrowing: &Narrowing) -> Op
 mod tests {
     use proptest::prelude::*;
     use rig_spec::{
-        ANTHROPIC, Capabilities, DEEPSEEK, Enforcement, GROK, Grounding, OPENAI, Price, Provider,
-        Rates, Repair, Search, Template, Usd,
+        ANTHROPIC, Capabilities, DEEPSEEK, Enforcement, GROK, Grounding, Limits, OPENAI, Price,
+        Provider, Rates, Repair, Search, Template, Usd,
     };
 
     use super::*;
@@ -129,6 +129,7 @@ mod tests {
                 Some(nanos) => Some(Price::flat(Rates::nanos(nanos, nanos))),
                 None => None,
             },
+            limits: Limits::UNKNOWN,
         }
     }
 

@@ -5,15 +5,22 @@
 
 use std::fmt;
 use std::fs;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use rig_spec::Usd;
+
 use crate::access::{Access, Settings};
 use crate::clock::{Clock, SystemClock};
+use crate::envelope;
 use crate::error::{ConfigError, Result};
 use crate::search::Search;
 use crate::store::sqlite::SqliteStore;
-use crate::store::{AttemptRow, Capture, Store, StoreError};
+use crate::store::{
+    AttemptRow, Capture, Envelope, EnvelopeState, ObservedLatency, Spend, Spending, Store,
+    StoreError,
+};
 use crate::transport::Transport;
 use crate::transport::http::HttpTransport;
 
@@ -31,6 +38,7 @@ pub struct RigBuilder {
     clock: Option<Box<dyn Clock>>,
     search: Option<Box<dyn Search>>,
     telemetry_db: Option<PathBuf>,
+    envelope_cap: Option<Usd>,
 }
 
 /// The process has a default rig already.
@@ -45,6 +53,8 @@ pub(crate) struct Parts {
     pub(crate) clock: Box<dyn Clock>,
     /// What searches in place of HTTP.
     pub(crate) search: Option<Box<dyn Search>>,
+    /// The cap of an envelope that its opener gives none.
+    pub(crate) envelope_cap: Usd,
 }
 
 /// Makes a rig the process default.
@@ -75,6 +85,7 @@ static DEFAULT: OnceLock<Rig> = OnceLock::new();
 
 const TELEMETRY_DB: &str = ".modelrig/telemetry.db";
 const TELEMETRY_DB_ENV: &str = "MODELRIG_TELEMETRY_DB";
+const ENVELOPE_CAP_ENV: &str = "MODELRIG_ENVELOPE_BUDGET_USD";
 
 impl Rig {
     /// Returns a builder.
@@ -117,6 +128,62 @@ impl Rig {
     /// When the store cannot be read.
     pub async fn captures(&self, route: &str) -> Result<Vec<Capture>, StoreError> {
         self.0.store.captures(route).await
+    }
+
+    /// Returns how long the served attempts of a route took, by provider and model. It influences no routing.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub async fn observed_latency(&self, route: &str) -> Result<Vec<ObservedLatency>, StoreError> {
+        self.0.store.observed_latency(route).await
+    }
+
+    /// Adds up what was dispatched in a window of time, in milliseconds since 1970 (UTC), and has this tag (key and
+    /// value), or any.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub async fn spend(
+        &self,
+        tag: Option<(&str, &str)>,
+        window_ms: Range<i64>,
+    ) -> Result<Spend, StoreError> {
+        let tag = tag.map(|(key, value)| (key.to_owned(), value.to_owned()));
+        self.0.store.spend(Spending { tag, window_ms }).await
+    }
+
+    /// Opens an envelope ahead of the calls that name it; one that is open already keeps its cap. Without a cap it is the
+    /// rig's.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be written.
+    pub async fn open_envelope(
+        &self,
+        name: impl Into<String>,
+        cap: impl Into<Option<Usd>>,
+    ) -> Result<EnvelopeState, StoreError> {
+        let envelope = Envelope {
+            name: name.into(),
+            cap: cap.into().unwrap_or(self.0.envelope_cap),
+        };
+        let now_ms = self.now_ms();
+        self.0.store.open_envelope(envelope, now_ms).await
+    }
+
+    /// Returns what an envelope holds; `None` if nobody has opened it.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub async fn envelope(&self, name: &str) -> Result<Option<EnvelopeState>, StoreError> {
+        self.0.store.envelope(name, self.now_ms()).await
+    }
+
+    fn now_ms(&self) -> i64 {
+        i64::try_from(self.0.clock.wall().as_millis()).unwrap_or(i64::MAX)
     }
 
     pub(crate) fn of(parts: Parts) -> Self {
@@ -174,6 +241,12 @@ impl RigBuilder {
         self
     }
 
+    /// Sets the cap of envelopes that their opener gives none, in place of `MODELRIG_ENVELOPE_BUDGET_USD` and $25.
+    pub fn envelope_cap(mut self, cap: Usd) -> Self {
+        self.envelope_cap = Some(cap);
+        self
+    }
+
     /// Leaves the environment alone: keys, addresses and the database's place are those that the builder was
     /// told, or the defaults.
     pub fn ignore_env(mut self) -> Self {
@@ -185,8 +258,22 @@ impl RigBuilder {
     ///
     /// # Errors
     ///
-    /// `Config` when the telemetry database cannot be opened, or the HTTP client not be set up.
+    /// `Config` when the telemetry database cannot be opened, the HTTP client not be set up, or
+    /// `MODELRIG_ENVELOPE_BUDGET_USD` is no amount.
     pub fn build(self) -> Result<Rig> {
+        let envelope_cap = match (
+            self.envelope_cap,
+            self.settings.variable_os(ENVELOPE_CAP_ENV),
+        ) {
+            (Some(cap), _) => cap,
+            (None, None) => envelope::DEFAULT_CAP,
+            (None, Some(told)) => {
+                let told = told
+                    .to_str()
+                    .and_then(|told| Usd::from_decimal(told.trim()));
+                told.ok_or(ConfigError::EnvelopeBudget)?
+            }
+        };
         let store = match self.store {
             Some(store) => store,
             None => {
@@ -208,6 +295,7 @@ impl RigBuilder {
             transport,
             store,
             search: self.search,
+            envelope_cap,
             clock: self.clock.unwrap_or_else(|| Box::new(SystemClock::new())),
         }))
     }

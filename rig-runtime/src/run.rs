@@ -1,5 +1,6 @@
 //! What does a call return?
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use rig_spec::{FailureClass, Tier, Usd};
@@ -24,14 +25,14 @@ pub struct RunMeta {
     pub inference_id: String,
     /// The run's id; on every row of its attempts (UUID v7).
     pub run_id: String,
-    /// The route.
+    /// The route; empty in the raw lane.
     pub route: &'static str,
-    /// The route's version.
+    /// The route's version; 0 in the raw lane.
     pub route_version: u32,
     /// The provider that served.
     pub provider: &'static str,
     /// The model that served.
-    pub model: &'static str,
+    pub model: Cow<'static, str>,
     /// The tier that was asked for.
     pub requested_tier: Option<Tier>,
     /// The tier that served, as the provider names it.
@@ -54,7 +55,8 @@ pub struct RunMeta {
     pub pricing_missing: bool,
     /// From dispatch to the last byte.
     pub latency: Duration,
-    /// Whether the output passed the conformance gate; a call of tools is returned before it.
+    /// Whether the output passed the conformance gate; a call of tools is returned before it, and the raw
+    /// lane has none.
     pub validated: bool,
     /// The attempts of the run, by what they ended with.
     pub attempts: AttemptCounts,

@@ -92,6 +92,8 @@ fn decide(state: &mut LadderState<'_>, outcome: Outcome, chance: f64) -> Step {
         (Outcome::Found(found), _) => Step::Ground(found),
         // L16: nothing more is started.
         (Outcome::Late(_), _) => Step::Abort,
+        // L5: no other candidate is asked, since the caller has set what the run may spend.
+        (Outcome::Unfunded(_), _) => Step::Abort,
         // L8: the schema is met, so there is nothing to repair. L7: a rung that has run is not armed again.
         (Outcome::QualityRejected, repaired) => {
             if repaired.is_some() {

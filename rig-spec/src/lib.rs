@@ -5,6 +5,8 @@
 
 mod capability;
 mod failure;
+mod knob;
+mod limits;
 mod lowered;
 mod money;
 mod provider;
@@ -15,6 +17,11 @@ mod template;
 
 pub use capability::{Capabilities, Capability};
 pub use failure::{Backoff, ClassSpec, Disposition, FAILURE_DOCS, FailureClass};
+pub use knob::{
+    Anthropic, AnyProvider, CONFLICTS, Conflict, DeepInfra, DeepSeek, Effort, Fireworks, Gemini,
+    Grok, Honours, Knob, Known, NOTES, Notes, OpenAi, Rule, Takes, knobs, markers,
+};
+pub use limits::Limits;
 pub use lowered::{Lowered, Shape, Step, coaching};
 pub use money::{LongPrompt, Price, Rates, Usd, UsdPerMtok};
 pub use provider::{

@@ -60,6 +60,12 @@ impl Usd {
         Self(nanos)
     }
 
+    /// Reads a decimal number of dollars, exactly: digits, and at most nine behind a point.
+    #[must_use]
+    pub fn from_decimal(text: &str) -> Option<Self> {
+        nanos(text).map(Self)
+    }
+
     /// Returns the amount in nano-dollars.
     #[must_use]
     pub const fn as_nanos(self) -> u64 {
@@ -77,12 +83,7 @@ impl UsdPerMtok {
     /// Reads a decimal number of dollars, exactly: digits, and at most nine behind a point.
     #[must_use]
     pub fn from_decimal(text: &str) -> Option<Self> {
-        let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
-        let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-        if whole.is_empty() || fraction.len() > 9 || !digits(whole) || !digits(fraction) {
-            return None;
-        }
-        format!("{whole}{fraction:0<9}").parse().ok().map(Self)
+        nanos(text).map(Self)
     }
 
     /// Returns the price in nano-dollars per million tokens.
@@ -90,6 +91,16 @@ impl UsdPerMtok {
     pub const fn as_nanos(self) -> u64 {
         self.0
     }
+}
+
+/// Reads a decimal number as whole billionths.
+fn nanos(text: &str) -> Option<u64> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.is_empty() || fraction.len() > 9 || !digits(whole) || !digits(fraction) {
+        return None;
+    }
+    format!("{whole}{fraction:0<9}").parse().ok()
 }
 
 impl Rates {

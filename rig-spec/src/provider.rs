@@ -20,6 +20,17 @@ pub enum Dialect {
     Gemini,
 }
 
+impl Dialect {
+    /// Returns the highest temperature that it takes.
+    #[must_use]
+    pub const fn highest_temperature(self) -> f64 {
+        match self {
+            Self::OpenAiChat | Self::OpenAiResponses | Self::Gemini => 2.0,
+            Self::AnthropicMessages => 1.0,
+        }
+    }
+}
+
 /// The JSON key that carries the output token limit in the chat dialect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TokenLimitKey {

@@ -1,7 +1,7 @@
 //! What is known about a model: prices, limits, capabilities declared and probed?
 //!
 //! The facts are in `registry.txt`, one line a model, with their origin and date at its head. It is read when a
-//! route is compiled and is no part of a user's binary.
+//! route is compiled, and by direct calls; a binary without those does not hold it.
 
 use crate::{Capabilities, Capability, LongPrompt, Price, Rates, Tier, UsdPerMtok};
 

@@ -3,7 +3,7 @@
 //! Generated code fills in these types as `static`s. Whatever does not depend on a call is already decided
 //! in them: the ladder's order, who is live, how each candidate is asked for JSON.
 
-use crate::{Backoff, Capabilities, FailureClass, Lowered, Price, Provider, Template, Usd};
+use crate::{Backoff, Capabilities, FailureClass, Limits, Lowered, Price, Provider, Template, Usd};
 
 /// A route: the contract that a call runs under.
 #[derive(Debug, PartialEq)]
@@ -129,6 +129,8 @@ pub struct Candidate {
     pub enforcement: Enforcement,
     /// What its tokens cost; `None` records $0 and `pricing_missing`.
     pub price: Option<Price>,
+    /// How large an attempt of it can become.
+    pub limits: Limits,
 }
 
 /// How a candidate is made to answer in the route's shape.

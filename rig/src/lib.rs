@@ -14,6 +14,7 @@
 //! - [`Call`] is what the function returns: `call.tag(…)`, `call.variant(…)`, `call.on(&rig)`, and
 //!   `call.run().await` for the output with its [`RunMeta`].
 //! - [`Events`] is what `call.stream()` returns: the same call, told while it goes on, one [`Event`] after the other.
+//! - [`raw`] asks one model directly: no route, no ladder, one row.
 //! - [`Rig`] holds keys, addresses, the store and the clock. Without one, the first call builds the process
 //!   default from the environment; [`install`] sets it.
 //! - [`Error`] says why there is no output: [`ConfigError`] before anything was dispatched, [`Failure`] after
@@ -26,7 +27,7 @@ pub use rig_macros::route;
 pub use rig_runtime::{
     AlreadyInstalled, AttemptCounts, CacheHandle, Call, Citation, Clock, ConfigError, Error, Event,
     Events, Failure, Finding, NoVariant, Result, Rig, RigBuilder, Run, RunMeta, Search,
-    SearchError, Store, ToolCall, Transport, Turn, install, store, testing, transport,
+    SearchError, Store, ToolCall, Transport, Turn, install, raw, store, testing, transport,
 };
 pub use rig_spec::{FailureClass, Tier, Usd, UsdPerMtok};
 
@@ -39,11 +40,11 @@ pub mod __private {
         assert_schema, call, conform, read_response,
     };
     pub use rig_spec::{
-        ANTHROPIC, Backoff, Cache, CacheDirective, Candidate, Capabilities, Capability, DEEPINFRA,
-        DEEPSEEK, Dialect, Dimension, Enforcement, FIREWORKS, FailureClass, GEMINI, GROK,
-        Grounding, Lowered, NativeSchema, OPENAI, PROVIDERS, Plan, Policy, Price, Project,
-        Provider, Rates, Repair, Route, Sampling, Schema, Search, Segment, Shape, Step, Template,
-        Tier, TokenLimitKey, Tool, Usd, UsdPerMtok, Variant,
+        ANTHROPIC, Backoff, CONFLICTS, Cache, CacheDirective, Candidate, Capabilities, Capability,
+        DEEPINFRA, DEEPSEEK, Dialect, Dimension, Enforcement, FIREWORKS, FailureClass, GEMINI,
+        GROK, Grounding, Knob, Limits, Lowered, NOTES, NativeSchema, OPENAI, PROVIDERS, Plan,
+        Policy, Price, Project, Provider, Rates, Repair, Route, Sampling, Schema, Search, Segment,
+        Shape, Step, Takes, Template, Tier, TokenLimitKey, Tool, Usd, UsdPerMtok, Variant, knobs,
     };
     pub use serde::{self, Deserialize, Serialize};
     pub use serde_json::{self, Value};

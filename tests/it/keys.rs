@@ -1,8 +1,13 @@
 //! What happens without a key?
 
-use rig::FailureClass;
-use tests::check;
+use std::env;
+use std::process::Command;
+
+use rig::raw::Provider;
+use rig::testing::{ManualClock, MemoryStore, ScriptedTransport};
+use rig::{FailureClass, Rig};
 use tests::routes::{ladder, mend};
+use tests::{block_on, check};
 
 use crate::{bad, good, mend_input, question};
 
@@ -93,5 +98,75 @@ fn each_provider_gets_its_own_key() {
             .iter()
             .find(|(name, _)| *name == "authorization");
         assert_eq!(sent.unwrap().1, key);
+    }
+}
+
+/// Set where this program runs again, with a key of the environment that no header can carry.
+const AGAIN: &str = "RIG_TEST_OF_A_KEY";
+
+// R5: a key of the environment is trimmed, and one with a control character is `config_auth` that names the variable.
+#[test]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a process cannot set its own environment safely, so that it starts itself again"
+)]
+fn a_key_of_the_environment_is_usable_or_its_variable_is_named() {
+    if let Some(expected) = env::var_os(AGAIN) {
+        return asks_with_the_environment(expected.to_str().unwrap());
+    }
+    let refused = "`OPENAI_API_KEY` holds characters that no HTTP header can carry";
+    let missing = "no key for `openai`: `OPENAI_API_KEY` is not set or empty";
+    for (key, expected) in [
+        (" sk-walrus\r\n", "Bearer sk-walrus"),
+        ("sk-\u{7}walrus", refused),
+        ("sk-wal\nrus", refused),
+        (" \n", missing),
+    ] {
+        let end = Command::new(env::current_exe().unwrap())
+            .args([
+                "--exact",
+                "keys::a_key_of_the_environment_is_usable_or_its_variable_is_named",
+            ])
+            .env("OPENAI_API_KEY", key)
+            .env(AGAIN, expected)
+            .output()
+            .unwrap();
+        let told = String::from_utf8_lossy(&end.stdout);
+        assert!(
+            end.status.success() && told.contains("1 passed"),
+            "{key:?}: {told}"
+        );
+    }
+}
+
+fn asks_with_the_environment(expected: &str) {
+    let clock = ManualClock::new();
+    let transport = ScriptedTransport::new(&clock);
+    transport.push(good());
+    let store = MemoryStore::default();
+    let rig = Rig::builder()
+        .transport(transport.clone())
+        .store(store.clone())
+        .clock(clock)
+        .build()
+        .unwrap();
+    let end = block_on(rig.raw(Provider::OPENAI, "m").user("go").run());
+    match (end, transport.requests().as_slice()) {
+        (Ok(_), [request]) => {
+            let sent = request
+                .headers
+                .iter()
+                .find(|(name, _)| *name == "authorization");
+            assert_eq!(sent.unwrap().1, expected);
+        }
+        (Err(error), []) => {
+            let failure = error.failure().unwrap();
+            assert_eq!(
+                (failure.class, &*failure.message),
+                (FailureClass::ConfigAuth, expected)
+            );
+            assert!(!format!("{error}{error:?}").contains("walrus") && store.rows().is_empty());
+        }
+        (end, requests) => panic!("{end:?} after {} requests", requests.len()),
     }
 }

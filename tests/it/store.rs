@@ -46,6 +46,18 @@ fn the_rows_of_a_closed_rig_are_in_the_file() {
         assert_eq!(ends, expected);
         assert_eq!(rows[3].id, meta.inference_id);
         assert_eq!(rows[3].tags["customer"], "acme");
+        // T6, and money by tag: only the served attempt is a latency, every one of them a cost.
+        let observed = rig.observed_latency("ladder").await.unwrap();
+        let [served] = observed.as_slice() else {
+            panic!("{observed:?}")
+        };
+        assert_eq!(
+            (served.attempts, served.p50_ms, served.model.as_str()),
+            (1, rows[3].latency_ms, &*meta.model)
+        );
+        let spend = rig.spend(Some(("customer", "acme")), 0..i64::MAX).await;
+        let spend = spend.unwrap();
+        assert_eq!((spend.attempts, spend.cost), (4, meta.run_cost));
         rig.close().await.unwrap();
 
         let rig = open(transport, clock);

@@ -13,6 +13,7 @@
 
 mod bed;
 mod crash;
+mod envelope;
 mod faults;
 mod http;
 mod places;

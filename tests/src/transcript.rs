@@ -172,7 +172,7 @@ impl<T> Seen<T> {
                     &first.run_id,
                     &first.route,
                     first.route_version,
-                    &"ladder".into()
+                    &lane(row).into()
                 )
             );
             assert!(
@@ -206,7 +206,7 @@ impl<T> Seen<T> {
         );
         assert_eq!(
             (&*row.provider, &*row.model, &row.served_tier),
-            (meta.provider, meta.model, &meta.served_tier)
+            (meta.provider, &*meta.model, &meta.served_tier)
         );
         assert_eq!(
             (row.tokens_in, row.tokens_out, row.tokens_cached),
@@ -220,8 +220,11 @@ impl<T> Seen<T> {
         assert_eq!(row.served_variant.as_deref(), meta.served_variant);
         assert_eq!(row.repaired_by, meta.repaired_by);
         assert_eq!(row.failure, None);
-        // L1: a call of tools is returned before validation.
-        assert_eq!(meta.validated, meta.tool_calls.is_empty());
+        // L1, W1: a call of tools is returned before validation, and the raw lane has none.
+        assert_eq!(
+            meta.validated,
+            meta.tool_calls.is_empty() && row.lane == "ladder"
+        );
         assert_eq!(meta.attempts.total() as usize, self.rows.len());
         let failed = |class: rig::FailureClass| {
             let of_class =
@@ -250,7 +253,7 @@ impl<T> Seen<T> {
             failure.class.name(),
             &failure.message,
             failure.provider,
-            failure.model,
+            &failure.model,
             &failure.run_id,
             &failure.history,
             failure.fix_hint(),
@@ -297,10 +300,22 @@ impl<T> Seen<T> {
     }
 }
 
+/// W1: what has no route is in the raw lane, and nothing else is.
+fn lane(row: &AttemptRow) -> &'static str {
+    if row.route.is_empty() {
+        "raw"
+    } else {
+        "ladder"
+    }
+}
+
 fn line(row: &AttemptRow) -> String {
     let mut text = format!("{} {}/{}", row.attempt, row.provider, row.model);
     let end = row.failure.map_or("conformant", |failure| failure.name());
     put(&mut text, format_args!(" {end}"));
+    if row.lane == "raw" {
+        text.push_str(" raw");
+    }
     match (row.tokens_in, row.tokens_out) {
         (Some(tokens_in), Some(tokens_out)) => {
             put(&mut text, format_args!(" {tokens_in}+{tokens_out}"));

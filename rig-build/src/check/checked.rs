@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use rig_spec::{
-    Backoff, Cache, Capabilities, Capability, FailureClass, NativeSchema, Policy, Price, Tier,
+    Backoff, Cache, Capabilities, Capability, FailureClass, Limits, NativeSchema, Policy, Price,
+    Tier,
 };
 
 use super::no_serveable_candidates::declared_ones;
@@ -18,7 +19,6 @@ use crate::schema::lower::Forms;
 use crate::source::Spanned;
 use crate::template::{Segment, Template};
 use crate::tool::Tool;
-use crate::worst::Bound;
 
 /// How a candidate is made to answer in the route's shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,7 +95,7 @@ pub(crate) struct PlannedCandidate {
     pub(crate) capabilities: Capabilities,
     pub(crate) enforcement: Enforcement,
     pub(crate) price: Option<Price>,
-    pub(crate) bound: Bound,
+    pub(crate) limits: Limits,
 }
 
 /// The repair rung of a plan.
@@ -285,7 +285,7 @@ impl<'a> Planner<'a> {
             capabilities: flags,
             enforcement,
             price: candidate.facts.price,
-            bound: Bound::of(&candidate.facts),
+            limits: candidate.facts.limits(),
         })
     }
 

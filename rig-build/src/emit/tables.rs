@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rig_spec::Dialect;
 
-use super::values::{capabilities, hash, optional, price};
+use super::values::{capabilities, hash, limits, optional, price};
 use super::{forms, put};
 use crate::check::{Checked, Enforcement, Plan, PlannedCandidate};
 use crate::ir::ProviderRef;
@@ -191,8 +191,9 @@ fn candidate(out: &mut String, indent: &str, forms: &Forms, candidate: &PlannedC
     put(
         out,
         format_args!(
-            "{indent}    price: {},\n{indent}}}",
-            optional(candidate.price.as_ref().map(price))
+            "{indent}    price: {},\n{indent}    limits: {},\n{indent}}}",
+            optional(candidate.price.as_ref().map(price)),
+            limits(&candidate.limits)
         ),
     );
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use rig_spec::{Capabilities, Capability, Price, Rates, UsdPerMtok};
+use rig_spec::{Capabilities, Capability, Limits, Price, Rates, UsdPerMtok};
 
 /// Writes an integer in groups of three digits: `60_000`.
 pub(super) fn integer(value: impl Display) -> String {
@@ -77,6 +77,20 @@ fn rates(rates: &Rates) -> String {
         nanos(rates.output),
         part("cached", rates.cached_input),
         part("written", rates.cache_write),
+    )
+}
+
+/// Writes the limits of a candidate.
+pub(super) fn limits(limits: &Limits) -> String {
+    let part = |name: &str, value: Option<String>| match value {
+        Some(value) => format!(".{name}({value})"),
+        None => String::new(),
+    };
+    format!(
+        "__rig::Limits::UNKNOWN{}{}{}",
+        part("context", limits.context_window.map(integer)),
+        part("output", limits.max_output.map(integer)),
+        part("ordinary", limits.ordinary_price.as_ref().map(price)),
     )
 }
 

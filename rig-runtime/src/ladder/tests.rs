@@ -8,8 +8,8 @@ use std::task::Poll;
 use std::time::Duration;
 
 use rig_spec::{
-    Capabilities, DEEPSEEK, Enforcement, FailureClass, Lowered, OPENAI, Policy, Price, Rates,
-    Repair, Sampling, Schema, Segment, Template, Usd,
+    Capabilities, DEEPSEEK, Enforcement, FailureClass, Limits, Lowered, OPENAI, Policy, Price,
+    Rates, Repair, Sampling, Schema, Segment, Template, Usd,
 };
 use serde_json::json;
 
@@ -25,6 +25,7 @@ const NATIVE: Candidate = Candidate {
     capabilities: Capabilities::of(&[]),
     enforcement: Enforcement::Native(&Lowered::AS_WRITTEN),
     price: Some(Price::flat(Rates::nanos(1_000_000_000, 2_000_000_000))),
+    limits: Limits::UNKNOWN,
 };
 const JSON_MODE: Candidate = Candidate {
     provider: &DEEPSEEK,
@@ -361,6 +362,7 @@ async fn an_undeclared_candidate_is_never_dispatched() {
         listener: None,
         quality: None,
         caches: Vec::new(),
+        envelope: None,
     };
     let journal = &mut Journal::new("r".to_owned());
     let ask = Ask {
@@ -376,10 +378,8 @@ async fn an_undeclared_candidate_is_never_dispatched() {
     let outcome = attempt::dispatch(world.rig.parts(), &job, journal, &ask, None).await;
     let class = outcome.failure().unwrap().0;
     assert_eq!(class, FailureClass::InvariantViolation);
-    assert_eq!(
-        (world.rows().len(), world.transport.requests().len()),
-        (0, 0)
-    );
+    let sent = world.transport.requests().len();
+    assert_eq!((world.rows().len(), sent), (0, 0));
 }
 
 // R4

@@ -1,13 +1,13 @@
 //! The messages dialect: `POST {base}/messages`, as Anthropic defined it.
 
-use rig_spec::{CacheDirective, Enforcement, Tier};
+use rig_spec::{CacheDirective, Effort, Tier};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::fault::{self, Fault};
 use super::finish::{Answer, Finish};
-use super::{Prompt, Usage};
+use super::{Form, Prompt, Usage};
 use crate::transport::Request;
 
 mod stream;
@@ -19,9 +19,6 @@ const VERSION: &str = "2023-06-01";
 
 /// The token limit of a route that sets none: the dialect demands one, and every model takes this.
 const DEFAULT_MAX_TOKENS: u32 = 4_096;
-
-/// The highest temperature that the dialect takes; a route may say up to 2.
-const HIGHEST_TEMPERATURE: f64 = 1.0;
 
 #[derive(Serialize)]
 struct Body<'a> {
@@ -105,7 +102,10 @@ struct ClientTool<'a> {
 
 #[derive(Serialize)]
 struct OutputConfig<'a> {
-    format: Format<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    effort: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    format: Option<Format<'a>>,
 }
 
 #[derive(Serialize)]
@@ -116,11 +116,11 @@ struct Format<'a> {
 
 /// Returns the request of a prompt.
 pub(super) fn encode(prompt: &Prompt<'_>) -> Request {
-    let provider = prompt.candidate.provider;
+    let provider = prompt.provider;
     let sampling = &prompt.policy.sampling;
     let system = system(prompt);
     let body = Body {
-        model: prompt.candidate.model,
+        model: prompt.model,
         max_tokens: sampling.max_output_tokens.unwrap_or(DEFAULT_MAX_TOKENS),
         tools: tools(prompt, &system),
         system,
@@ -128,9 +128,10 @@ pub(super) fn encode(prompt: &Prompt<'_>) -> Request {
             role: "user",
             content: prompt.user,
         }],
+        // A route may say up to 2.
         temperature: sampling
             .temperature
-            .map(|value| value.clamp(0.0, HIGHEST_TEMPERATURE)),
+            .map(|value| value.clamp(0.0, provider.dialect.highest_temperature())),
         top_p: sampling.top_p,
         output_config: output_config(prompt),
         service_tier: prompt
@@ -157,7 +158,7 @@ fn system<'a>(prompt: &Prompt<'a>) -> Option<System<'a>> {
     if prompt.system.is_empty() {
         return None;
     }
-    let directive = prompt.candidate.provider.cache;
+    let directive = prompt.provider.cache;
     let prefix = prompt
         .prefix
         .filter(|_| directive == CacheDirective::CacheControl);
@@ -181,7 +182,7 @@ fn system<'a>(prompt: &Prompt<'a>) -> Option<System<'a>> {
 
 /// Tools stand in front of the system prompt, so that they are cached with it, or else as all that calls share.
 fn tools<'a>(prompt: &Prompt<'a>, system: &Option<System<'_>>) -> Vec<AnyTool<'a>> {
-    let directive = prompt.candidate.provider.cache;
+    let directive = prompt.provider.cache;
     let is_marked = matches!(system, Some(System::Blocks(_)));
     let marks = prompt.prefix.is_some() && directive == CacheDirective::CacheControl && !is_marked;
     let last = prompt.tools.len().wrapping_sub(1);
@@ -189,7 +190,7 @@ fn tools<'a>(prompt: &Prompt<'a>, system: &Option<System<'_>>) -> Vec<AnyTool<'a
     let tools = tools.map(|(index, tool)| ClientTool {
         name: tool.name,
         description: tool.description,
-        input_schema: super::verbatim(tool.parameters.json),
+        input_schema: super::verbatim(tool.parameters),
         cache_control: (marks && index == last).then_some(EPHEMERAL),
     });
     let own = prompt.searches.then_some(AnyTool::Server(WEB_SEARCH));
@@ -198,16 +199,16 @@ fn tools<'a>(prompt: &Prompt<'a>, system: &Option<System<'_>>) -> Vec<AnyTool<'a
 
 /// The dialect has no JSON mode: without a schema only the prompt asks for JSON.
 fn output_config<'a>(prompt: &Prompt<'a>) -> Option<OutputConfig<'a>> {
-    match prompt.candidate.enforcement {
-        _ if prompt.searches => None,
-        Enforcement::Native(lowered) => prompt.schema.map(|schema| OutputConfig {
-            format: Format {
-                r#type: "json_schema",
-                schema: super::verbatim(lowered.json.unwrap_or(schema.json)),
-            },
+    let format = match prompt.form {
+        Form::Schema { json, .. } if !prompt.searches => Some(Format {
+            r#type: "json_schema",
+            schema: super::verbatim(json),
         }),
-        Enforcement::JsonMode | Enforcement::Coached => None,
-    }
+        Form::Schema { .. } | Form::Json | Form::Free => None,
+    };
+    let effort = prompt.effort.map(Effort::name);
+    let says_something = effort.is_some() || format.is_some();
+    says_something.then_some(OutputConfig { effort, format })
 }
 
 /// Priority cannot be demanded: `auto` takes it where the account has it. There is no flex tier.

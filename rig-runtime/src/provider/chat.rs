@@ -1,7 +1,7 @@
 //! The chat dialect: `POST {base}/chat/completions`, as OpenAI defined it and most hosts speak it.
 
 use rig_spec::{
-    CacheDirective, DEEPINFRA, Enforcement, NativeSchema, Provider, Tier, TokenLimitKey, Tool,
+    CacheDirective, DEEPINFRA, DEEPSEEK, Effort, NativeSchema, Provider, Tier, TokenLimitKey,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use super::fault::{self, Fault};
 use super::finish::{Answer, Finish};
-use super::{Prompt, Usage};
+use super::{Form, Offer, Prompt, Usage};
 use crate::prefix::Prefix;
 use crate::transport::{Headers, Request};
 
@@ -37,6 +37,10 @@ struct Body<'a> {
     service_tier: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     prompt_cache_key: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning_effort: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thinking: Option<Thinking>,
     #[serde(skip_serializing_if = "Option::is_none")]
     web_search_options: Option<NoOptions>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -75,6 +79,12 @@ struct JsonSchema<'a> {
 #[derive(Serialize)]
 struct NoOptions {}
 
+/// DeepSeek's own way to say whether the model thinks at all.
+#[derive(Serialize)]
+struct Thinking {
+    r#type: &'static str,
+}
+
 #[derive(Serialize)]
 struct ChatTool<'a> {
     r#type: &'static str,
@@ -90,7 +100,7 @@ struct Function<'a> {
 
 /// Returns the request of a prompt.
 pub(super) fn encode(prompt: &Prompt<'_>) -> Request {
-    let provider = prompt.candidate.provider;
+    let provider = prompt.provider;
     let sampling = &prompt.policy.sampling;
     let turns = [
         Message {
@@ -112,8 +122,14 @@ pub(super) fn encode(prompt: &Prompt<'_>) -> Request {
         TokenLimitKey::MaxCompletionTokens => (sampling.max_output_tokens, None),
         TokenLimitKey::MaxTokens => (None, sampling.max_output_tokens),
     };
+    let (effort, thinking) = match prompt.effort {
+        Some(Effort::None) if provider.name == DEEPSEEK.name => {
+            (None, Some(Thinking { r#type: "disabled" }))
+        }
+        effort => (effort.map(Effort::name), None),
+    };
     let body = Body {
-        model: prompt.candidate.model,
+        model: prompt.model,
         messages,
         temperature: sampling.temperature,
         top_p: sampling.top_p,
@@ -130,6 +146,8 @@ pub(super) fn encode(prompt: &Prompt<'_>) -> Request {
             .prefix
             .filter(|_| provider.cache == CacheDirective::PromptCacheKey)
             .map(Prefix::key),
+        reasoning_effort: effort,
+        thinking,
         web_search_options: prompt.searches.then_some(NoOptions {}),
         stream: prompt.streams.then_some(true),
         stream_options: prompt.streams.then_some(StreamOptions {
@@ -147,32 +165,32 @@ pub(super) fn encode(prompt: &Prompt<'_>) -> Request {
     }
 }
 
-fn chat_tool(tool: &Tool) -> ChatTool<'_> {
+fn chat_tool<'a>(tool: &Offer<'a>) -> ChatTool<'a> {
     ChatTool {
         r#type: "function",
         function: Function {
             name: tool.name,
             description: tool.description,
-            parameters: super::verbatim(tool.parameters.json),
+            parameters: super::verbatim(tool.parameters),
         },
     }
 }
 
 fn response_format<'a>(prompt: &Prompt<'a>) -> Option<ResponseFormat<'a>> {
-    match prompt.candidate.enforcement {
-        Enforcement::Native(lowered) => prompt.schema.map(|schema| {
-            let dialect = prompt.candidate.provider.native_schema;
+    match prompt.form {
+        Form::Schema { name, json } => {
+            let dialect = prompt.provider.native_schema;
             let is_strict = matches!(dialect, NativeSchema::OpenAiStrict | NativeSchema::Xai);
-            ResponseFormat::JsonSchema {
+            Some(ResponseFormat::JsonSchema {
                 json_schema: JsonSchema {
-                    name: schema.name,
+                    name,
                     strict: is_strict.then_some(true),
-                    schema: super::verbatim(lowered.json.unwrap_or(schema.json)),
+                    schema: super::verbatim(json),
                 },
-            }
-        }),
-        Enforcement::JsonMode => Some(ResponseFormat::JsonObject),
-        Enforcement::Coached => None,
+            })
+        }
+        Form::Json => Some(ResponseFormat::JsonObject),
+        Form::Free => None,
     }
 }
 

@@ -2,7 +2,7 @@
 
 mod stream;
 
-use rig_spec::{Candidate, Enforcement, Tier};
+use rig_spec::{Candidate, Tier};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use super::fault::{self, Fault};
 use super::finish::{Answer, Finish};
 use super::reading::Heard;
-use super::{Prompt, Usage};
+use super::{Form, Prompt, Usage};
 use crate::prefix::Prefix;
 use crate::run::Citation;
 use crate::transport::{Headers, Request};
@@ -74,6 +74,14 @@ struct GenerationConfig<'a> {
     response_mime_type: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     response_json_schema: Option<Verbatim<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thinking_config: Option<ThinkingConfig>,
+}
+
+#[derive(PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ThinkingConfig {
+    thinking_level: &'static str,
 }
 
 /// A schema as it stands.
@@ -89,7 +97,7 @@ impl PartialEq for Verbatim<'_> {
 
 /// Returns the request of a prompt.
 pub(super) fn encode(prompt: &Prompt<'_>) -> Request {
-    let provider = prompt.candidate.provider;
+    let provider = prompt.provider;
     let cached_content = prompt.prefix.and_then(Prefix::handle);
     let system = Some(prompt.system).filter(|system| !system.is_empty());
     // Beside a cache the dialect takes neither a system instruction nor tools.
@@ -121,7 +129,7 @@ pub(super) fn encode(prompt: &Prompt<'_>) -> Request {
         url: format!(
             "{}/models/{}:{}",
             prompt.base_url,
-            prompt.candidate.model,
+            prompt.model,
             if prompt.streams {
                 "streamGenerateContent?alt=sse"
             } else {
@@ -147,7 +155,7 @@ fn tools<'a>(prompt: &Prompt<'a>) -> Vec<AnyTool<'a>> {
     let functions = prompt.tools.iter().map(|tool| Function {
         name: tool.name,
         description: tool.description,
-        parameters_json_schema: super::verbatim(tool.parameters.json),
+        parameters_json_schema: super::verbatim(tool.parameters),
     });
     let functions: Vec<_> = functions.collect();
     let search = prompt.searches.then_some(AnyTool::GoogleSearch {});
@@ -158,20 +166,16 @@ fn tools<'a>(prompt: &Prompt<'a>) -> Vec<AnyTool<'a>> {
 fn generation_config<'a>(prompt: &Prompt<'a>) -> GenerationConfig<'a> {
     let sampling = &prompt.policy.sampling;
     let has_tools = !prompt.tools.is_empty();
-    let enforcement = if coaches(prompt.candidate, prompt.searches || has_tools) {
-        Enforcement::Coached
+    let is_free = has_tools || prompt.searches;
+    let form = if is_free && is_early(prompt.model) {
+        Form::Free
     } else {
-        prompt.candidate.enforcement
+        prompt.form
     };
-    let (mime_type, schema) = match enforcement {
-        Enforcement::Native(lowered) => {
-            let json = prompt
-                .schema
-                .map(|schema| lowered.json.unwrap_or(schema.json));
-            (true, json)
-        }
-        Enforcement::JsonMode => (true, None),
-        Enforcement::Coached => (false, None),
+    let (mime_type, schema) = match form {
+        Form::Schema { json, .. } => (true, Some(json)),
+        Form::Json => (true, None),
+        Form::Free => (false, None),
     };
     GenerationConfig {
         temperature: sampling.temperature,
@@ -179,15 +183,22 @@ fn generation_config<'a>(prompt: &Prompt<'a>) -> GenerationConfig<'a> {
         max_output_tokens: sampling.max_output_tokens,
         response_mime_type: mime_type.then_some("application/json"),
         response_json_schema: schema.map(|json| Verbatim(super::verbatim(json))),
+        thinking_config: prompt.effort.map(|effort| ThinkingConfig {
+            thinking_level: effort.name(),
+        }),
     }
 }
 
 /// Returns whether a candidate has to be told the schema because it has tools: before its third generation, a model
 /// takes neither a schema nor JSON mode beside them.
 pub(super) fn coaches(candidate: &Candidate, has_tools: bool) -> bool {
-    let generation = candidate.model.strip_prefix("gemini-");
-    let is_early = generation.is_some_and(|rest| rest.starts_with(['1', '2']));
-    has_tools && is_early
+    has_tools && is_early(candidate.model)
+}
+
+/// Returns whether a model is older than the third generation.
+fn is_early(model: &str) -> bool {
+    let generation = model.strip_prefix("gemini-");
+    generation.is_some_and(|rest| rest.starts_with(['1', '2']))
 }
 
 /// A response. Its leaves are plain values, so that an odd one costs that leaf and not the answer.

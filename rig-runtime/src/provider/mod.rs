@@ -6,7 +6,9 @@
 
 use std::time::Duration;
 
-use rig_spec::{Candidate, Dialect, FailureClass, Policy, Provider, Schema, Tool};
+use rig_spec::{
+    Candidate, Dialect, Effort, Enforcement, FailureClass, Policy, Provider, Schema, Tool,
+};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -44,7 +46,9 @@ use finish::Answer;
 #[derive(Clone, Copy)]
 pub(crate) struct Prompt<'a> {
     /// Who is asked.
-    pub(crate) candidate: &'a Candidate,
+    pub(crate) provider: &'static Provider,
+    /// For which of its models.
+    pub(crate) model: &'a str,
     /// Where, without a trailing slash.
     pub(crate) base_url: &'a str,
     /// With which key; `None` for a host that needs none.
@@ -53,18 +57,47 @@ pub(crate) struct Prompt<'a> {
     pub(crate) system: &'a str,
     /// The user turn.
     pub(crate) user: &'a str,
-    /// The schema of the answer; sent along where the candidate's enforcement is native.
-    pub(crate) schema: Option<&'a Schema>,
+    /// What the provider is to enforce of the answer's form.
+    pub(crate) form: Form<'a>,
     /// The tools that the model may call.
-    pub(crate) tools: &'a [Tool],
+    pub(crate) tools: &'a [Offer<'a>],
     /// Whether the provider is to search the web.
     pub(crate) searches: bool,
     /// The beginning that the provider is asked to cache; `None` asks nothing.
     pub(crate) prefix: Option<&'a Prefix>,
     /// Tier and sampling.
     pub(crate) policy: &'a Policy,
+    /// How hard the model is to think; `None` leaves it to the provider.
+    pub(crate) effort: Option<Effort>,
     /// Whether the answer is to arrive piece by piece.
     pub(crate) streams: bool,
+}
+
+/// What a provider enforces of an answer's form.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Form<'a> {
+    /// Nothing.
+    Free,
+    /// That it is JSON.
+    Json,
+    /// That it conforms to a schema.
+    Schema {
+        /// The name that the provider is told.
+        name: &'a str,
+        /// The schema, as JSON text in the provider's dialect.
+        json: &'a str,
+    },
+}
+
+/// A tool that the model is told of.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Offer<'a> {
+    /// Its name.
+    pub(crate) name: &'a str,
+    /// What it does.
+    pub(crate) description: &'a str,
+    /// What its arguments have to conform to, as JSON text.
+    pub(crate) parameters: &'a str,
 }
 
 /// What a provider answered with.
@@ -127,7 +160,7 @@ pub(crate) struct Failed {
 
 /// Returns the request that puts a prompt to its candidate.
 pub(crate) fn encode(prompt: &Prompt<'_>) -> Request {
-    match prompt.candidate.provider.dialect {
+    match prompt.provider.dialect {
         Dialect::OpenAiChat => chat::encode(prompt),
         Dialect::OpenAiResponses => openai_responses::encode(prompt),
         Dialect::AnthropicMessages => anthropic::encode(prompt),
@@ -227,8 +260,32 @@ fn called(id: &Value, name: &Value, arguments: &Value) -> Called {
 }
 
 /// Returns a schema's text as it stands: models write properties in its order, so that is kept.
-fn verbatim(json: &'static str) -> &'static RawValue {
-    serde_json::from_str(json).expect("a compiled schema is JSON")
+fn verbatim(json: &str) -> &RawValue {
+    serde_json::from_str(json).expect("a schema was written as JSON")
+}
+
+impl<'a> Form<'a> {
+    /// Returns what a candidate's provider enforces of a route's schema.
+    pub(crate) fn of(enforcement: Enforcement, schema: Option<&Schema>) -> Self {
+        match (enforcement, schema) {
+            (Enforcement::Native(lowered), Some(schema)) => Self::Schema {
+                name: schema.name,
+                json: lowered.json.unwrap_or(schema.json),
+            },
+            (Enforcement::JsonMode, _) => Self::Json,
+            (Enforcement::Native(_), None) | (Enforcement::Coached, _) => Self::Free,
+        }
+    }
+}
+
+impl From<&Tool> for Offer<'_> {
+    fn from(tool: &Tool) -> Self {
+        Self {
+            name: tool.name,
+            description: tool.description,
+            parameters: tool.parameters.json,
+        }
+    }
 }
 
 impl Failed {

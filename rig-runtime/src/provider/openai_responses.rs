@@ -1,13 +1,13 @@
 //! The responses dialect: `POST {base}/responses`, OpenAI's second one, which some hosts speak as well.
 
-use rig_spec::{CacheDirective, Enforcement, NativeSchema};
+use rig_spec::{CacheDirective, NativeSchema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::fault::{self, Fault};
 use super::finish::{Answer, Finish};
-use super::{Prompt, Usage};
+use super::{Form, Prompt, Usage};
 use crate::prefix::Prefix;
 use crate::transport::Request;
 
@@ -38,6 +38,8 @@ struct Body<'a> {
     /// The dialect keeps what it answered unless it is told not to.
     store: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning: Option<Reasoning>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     stream: Option<bool>,
 }
 
@@ -52,6 +54,11 @@ enum AnyTool<'a> {
         /// A strict tool takes a part of JSON Schema only, and here a tool is strict unless it says otherwise.
         strict: bool,
     },
+}
+
+#[derive(Serialize)]
+struct Reasoning {
+    effort: &'static str,
 }
 
 #[derive(Serialize)]
@@ -73,11 +80,11 @@ enum Format<'a> {
 
 /// Returns the request of a prompt.
 pub(super) fn encode(prompt: &Prompt<'_>) -> Request {
-    let provider = prompt.candidate.provider;
+    let provider = prompt.provider;
     let sampling = &prompt.policy.sampling;
     let tier = prompt.policy.tier;
     let body = Body {
-        model: prompt.candidate.model,
+        model: prompt.model,
         instructions: Some(prompt.system).filter(|system| !system.is_empty()),
         input: prompt.user,
         temperature: sampling.temperature,
@@ -93,6 +100,9 @@ pub(super) fn encode(prompt: &Prompt<'_>) -> Request {
             .filter(|_| provider.cache == CacheDirective::PromptCacheKey)
             .map(Prefix::key),
         store: false,
+        reasoning: prompt.effort.map(|effort| Reasoning {
+            effort: effort.name(),
+        }),
         stream: prompt.streams.then_some(true),
     };
     let mut headers = super::json_headers();
@@ -110,7 +120,7 @@ fn tools<'a>(prompt: &Prompt<'a>) -> Vec<AnyTool<'a>> {
     let functions = prompt.tools.iter().map(|tool| AnyTool::Function {
         name: tool.name,
         description: tool.description,
-        parameters: super::verbatim(tool.parameters.json),
+        parameters: super::verbatim(tool.parameters),
         strict: false,
     });
     let search = prompt.searches.then_some(AnyTool::WebSearch);
@@ -118,18 +128,18 @@ fn tools<'a>(prompt: &Prompt<'a>) -> Vec<AnyTool<'a>> {
 }
 
 fn format<'a>(prompt: &Prompt<'a>) -> Option<Format<'a>> {
-    match prompt.candidate.enforcement {
-        Enforcement::Native(lowered) => prompt.schema.map(|schema| {
-            let dialect = prompt.candidate.provider.native_schema;
+    match prompt.form {
+        Form::Schema { name, json } => {
+            let dialect = prompt.provider.native_schema;
             let is_strict = matches!(dialect, NativeSchema::OpenAiStrict | NativeSchema::Xai);
-            Format::JsonSchema {
-                name: schema.name,
+            Some(Format::JsonSchema {
+                name,
                 strict: is_strict.then_some(true),
-                schema: super::verbatim(lowered.json.unwrap_or(schema.json)),
-            }
-        }),
-        Enforcement::JsonMode => Some(Format::JsonObject),
-        Enforcement::Coached => None,
+                schema: super::verbatim(json),
+            })
+        }
+        Form::Json => Some(Format::JsonObject),
+        Form::Free => None,
     }
 }
 

@@ -5,12 +5,12 @@ mod openai_responses;
 mod tools;
 
 use rig_spec::{
-    ANTHROPIC, Candidate, DEEPINFRA, DEEPSEEK, Enforcement, FIREWORKS, GROK, Lowered, OPENAI,
-    Policy, Provider, Sampling, Schema, Tier,
+    ANTHROPIC, Candidate, DEEPINFRA, DEEPSEEK, Enforcement, FIREWORKS, GROK, Limits, Lowered,
+    OPENAI, Policy, Provider, Sampling, Schema, Tier,
 };
 use serde_json::{Value, json};
 
-use super::{Prompt, encode};
+use super::{Form, Offer, Prompt, encode};
 use crate::key::Key;
 use crate::prefix::Prefix;
 use crate::transport::Request;
@@ -43,6 +43,7 @@ fn request(
         capabilities: provider.capabilities,
         enforcement,
         price: None,
+        limits: Limits::UNKNOWN,
     };
     let policy = Policy {
         tier,
@@ -50,16 +51,18 @@ fn request(
         ..Policy::BLANK
     };
     encode(&Prompt {
-        candidate: &candidate,
+        provider: candidate.provider,
+        model: candidate.model,
         base_url: provider.base_url,
         key: Key::new("k-1").as_ref(),
         system: "be \"brief\"",
         user: "go",
-        schema: Some(&SCHEMA),
+        form: Form::of(candidate.enforcement, Some(&SCHEMA)),
         tools: &[],
         searches: false,
         prefix: None,
         policy: &policy,
+        effort: None,
         streams: false,
     })
 }
@@ -279,19 +282,22 @@ fn a_host_without_a_key_gets_no_key_header_and_no_empty_turn() {
             capabilities: provider.capabilities,
             enforcement: AS_WRITTEN,
             price: None,
+            limits: Limits::UNKNOWN,
         };
         let policy = Policy::BLANK;
         let request = encode(&Prompt {
-            candidate: &candidate,
+            provider: candidate.provider,
+            model: candidate.model,
             base_url: "http://127.0.0.1:8080/v1",
             key: None,
             system: "",
             user: "go",
-            schema: None,
+            form: Form::of(candidate.enforcement, None),
             tools: &[],
             searches: false,
             prefix: None,
             policy: &policy,
+            effort: None,
             streams: false,
         });
         let has = |name| request.headers.iter().any(|(header, _)| *header == name);
@@ -318,19 +324,22 @@ fn a_prefix_is_told_in_each_providers_own_way() {
             capabilities: provider.capabilities,
             enforcement: Enforcement::Coached,
             price: None,
+            limits: Limits::UNKNOWN,
         };
         let prefix = Prefix::new(system, shared, None, &[]);
         let request = encode(&Prompt {
-            candidate: &candidate,
+            provider: candidate.provider,
+            model: candidate.model,
             base_url: provider.base_url,
             key: None,
             system,
             user: "go",
-            schema: None,
+            form: Form::of(candidate.enforcement, None),
             tools: &[],
             searches: false,
             prefix: Some(&prefix),
             policy: &Policy::BLANK,
+            effort: None,
             streams: false,
         });
         (body(&request), prefix.fingerprint)

@@ -9,7 +9,10 @@ use rig_spec::{FailureClass, Tier, Usd};
 
 use super::memory::MemoryStore;
 use super::sqlite::SqliteStore;
-use super::{AttemptRow, Capture, RowFailure, Store};
+use super::{
+    AttemptRow, Capture, Envelope, EnvelopeState, ObservedLatency, Reserve, Reserved, RowFailure,
+    Spend, Spending, Store,
+};
 
 /// Runs a future to its end without a runtime of the test's own.
 pub(super) fn block_on<T>(future: impl Future<Output = T>) -> T {
@@ -85,7 +88,185 @@ pub(super) fn capture(row: &AttemptRow, ts_ms: i64) -> Capture {
     }
 }
 
+fn envelope(name: &str, cap: u64) -> Envelope {
+    Envelope {
+        name: name.to_owned(),
+        cap: Usd::nanos(cap),
+    }
+}
+
+/// Returns a reservation made at 1,000 ms that lapses at 2,000 ms.
+pub(super) fn wanted(name: &str, cap: u64, id: &str, amount: u64) -> Reserve {
+    Reserve {
+        envelope: envelope(name, cap),
+        id: id.to_owned(),
+        amount: Usd::nanos(amount),
+        now_ms: 1_000,
+        lapses_ms: 2_000,
+    }
+}
+
+pub(super) fn holds(name: &str, cap: u64, spent: u64, reserved: u64) -> EnvelopeState {
+    EnvelopeState {
+        name: name.to_owned(),
+        cap: Usd::nanos(cap),
+        spent: Usd::nanos(spent),
+        reserved: Usd::nanos(reserved),
+    }
+}
+
+fn check_envelopes(store: &Arc<dyn Store>) {
+    let state = |name: &str, now_ms| block_on(store.envelope(name, now_ms)).unwrap();
+    let reserve = |wanted| block_on(store.reserve(wanted)).unwrap();
+    let open = |name: &str, cap| block_on(store.open_envelope(envelope(name, cap), 0)).unwrap();
+    assert_eq!(state("a", 0), None);
+
+    // E1: the first opener sets the cap, by opening or by reserving.
+    assert_eq!(open("a", 100), holds("a", 100, 0, 0));
+    assert_eq!(open("a", 500), holds("a", 100, 0, 0));
+    assert_eq!(reserve(wanted("a", 500, "a1", 60)), Reserved::Granted);
+    assert_eq!(reserve(wanted("b", 70, "b1", 70)), Reserved::Granted);
+    assert_eq!(open("b", 9), holds("b", 70, 0, 70));
+
+    // E2: all or nothing, up to the cap and no further; the same id reserves once, and envelopes are apart.
+    let refused = Reserved::Exhausted(holds("a", 100, 0, 60));
+    assert_eq!(reserve(wanted("a", 100, "a2", 41)), refused);
+    assert_eq!(reserve(wanted("a", 100, "a1", 60)), Reserved::Granted);
+    assert_eq!(reserve(wanted("a", 100, "a2", 40)), Reserved::Granted);
+    assert_eq!(state("a", 1_999), Some(holds("a", 100, 0, 100)));
+
+    // Settled with what it cost, once; without a number with what was reserved; and nobody's id is nobody's.
+    store.settle("a1", Some(Usd::nanos(10)));
+    store.settle("a1", Some(Usd::nanos(50)));
+    store.settle("nobody", Some(Usd::nanos(50)));
+    assert_eq!(state("a", 1_000), Some(holds("a", 100, 10, 40)));
+    store.settle("a2", None);
+    store.settle("a2", Some(Usd::ZERO));
+    assert_eq!(state("a", 1_000), Some(holds("a", 100, 50, 0)));
+    // What was given back can be reserved again, also by the same name later.
+    assert_eq!(reserve(wanted("a", 100, "a3", 50)), Reserved::Granted);
+    store.settle("a3", Some(Usd::ZERO));
+    assert_eq!(state("a", 9_999), Some(holds("a", 100, 50, 0)));
+    // More than was reserved is the truth all the same, and nothing is left then.
+    assert_eq!(reserve(wanted("a", 100, "a4", 50)), Reserved::Granted);
+    store.settle("a4", Some(Usd::nanos(80)));
+    let over = holds("a", 100, 130, 0);
+    assert_eq!(over.left(), Usd::ZERO);
+    assert_eq!(
+        reserve(wanted("a", 100, "a5", 1)),
+        Reserved::Exhausted(over)
+    );
+
+    // E4: what nobody settles lapses, and is spent; only its own envelope's, and whoever looks. A late settlement
+    // replaces it.
+    assert_eq!(state("b", 2_000), Some(holds("b", 70, 70, 0)));
+    store.settle("b1", Some(Usd::nanos(20)));
+    store.settle("b1", Some(Usd::nanos(30)));
+    assert_eq!(state("b", 1_000), Some(holds("b", 70, 20, 0)));
+    let later = |id: &str| Reserve {
+        now_ms: 2_000,
+        lapses_ms: 3_000,
+        ..wanted("b", 70, id, 50)
+    };
+    assert_eq!(reserve(wanted("b", 70, "b2", 1)), Reserved::Granted);
+    let refused = Reserved::Exhausted(holds("b", 70, 21, 0));
+    assert_eq!(reserve(later("b3")), refused);
+
+    // The largest amounts neither wrap nor fit by accident.
+    let most = u64::MAX;
+    let refused = Reserved::Exhausted(holds("c", 1, 0, 0));
+    assert_eq!(reserve(wanted("c", 1, "c1", most)), refused);
+
+    // A settlement comes after the reservation that it was called after, also if nobody waited for that one.
+    drop(store.reserve(wanted("d", 10, "d1", 10)));
+    store.settle("d1", Some(Usd::nanos(3)));
+    assert_eq!(state("d", 1_000), Some(holds("d", 10, 3, 0)));
+
+    // E2: from however many threads, 33 of 3 fit into 100.
+    let granted: usize = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..8)
+            .map(|thread| {
+                scope.spawn(move || {
+                    let reserved = |number: &i32| {
+                        let id = format!("e{thread}-{number}");
+                        block_on(store.reserve(wanted("e", 100, &id, 3))) == Ok(Reserved::Granted)
+                    };
+                    (0..10).filter(reserved).count()
+                })
+            })
+            .collect();
+        threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap())
+            .sum()
+    });
+    assert_eq!(granted, 33);
+    assert_eq!(state("e", 1_000), Some(holds("e", 100, 0, 99)));
+}
+
+/// T6: latencies of what was served, of one route, by model; money by tag and window.
+fn check_reading(store: &dyn Store) {
+    let observed = |route: &str| block_on(store.observed_latency(route)).unwrap();
+    assert_eq!(observed("slow"), []);
+    let slow = |attempt: u32, model: &'static str, latency_ms| AttemptRow {
+        route: Cow::Borrowed("slow"),
+        model: Cow::Borrowed(model),
+        latency_ms,
+        ts_ms: i64::from(attempt),
+        ..row("slow", attempt)
+    };
+    // 200 latencies, in no order: 1 to 200 ms, each once.
+    for attempt in 1..=200_u32 {
+        store.record(slow(attempt, "m", u64::from(attempt * 77 % 200 + 1)));
+    }
+    store.record(slow(201, "l", 7));
+    store.record(AttemptRow {
+        failure: Some(RowFailure::Cancelled),
+        cost: Usd::ZERO,
+        pricing_missing: true,
+        tags: BTreeMap::from([("a \"key\"".to_owned(), "one".to_owned())]),
+        ..slow(202, "m", 90_000)
+    });
+    let latency = |model: &str, attempts, [p50_ms, p90_ms, p99_ms]: [u64; 3]| ObservedLatency {
+        provider: "openai".to_owned(),
+        model: model.to_owned(),
+        attempts,
+        p50_ms,
+        p90_ms,
+        p99_ms,
+    };
+    let expected = [
+        latency("l", 1, [7, 7, 7]),
+        latency("m", 200, [100, 180, 198]),
+    ];
+    assert_eq!(observed("slow"), expected);
+
+    let spend = |tag: Option<(&str, &str)>, window_ms| {
+        let tag = tag.map(|(key, value)| (key.to_owned(), value.to_owned()));
+        let spend = block_on(store.spend(Spending { tag, window_ms })).unwrap();
+        (spend.attempts, spend.unpriced, spend.cost.as_nanos())
+    };
+    let each = row("slow", 1).cost.as_nanos();
+    assert_eq!(spend(None, 1..203), (202, 1, 201 * each));
+    assert_eq!(spend(None, 10..12), (2, 0, 2 * each));
+    assert_eq!(spend(None, 300..400), (0, 0, 0));
+    let customer = Some(("customer", "ac\"me ✓"));
+    assert_eq!(spend(customer, 1..203), (201, 0, 201 * each));
+    assert_eq!(spend(Some(("a \"key\"", "one")), 1..203), (1, 1, 0));
+    assert_eq!(spend(Some(("a \"key\"", "two")), 1..203), (0, 0, 0));
+    assert_eq!(
+        block_on(store.spend(Spending {
+            tag: None,
+            window_ms: 5..5
+        })),
+        Ok(Spend::default())
+    );
+}
+
 fn check(store: Arc<dyn Store>) {
+    check_envelopes(&store);
+    check_reading(&*store);
+
     let attempts = |run_id: &str| block_on(store.attempts(run_id)).unwrap();
 
     // What was recorded is read at once and unchanged, in the order of attempts, and only for its run.

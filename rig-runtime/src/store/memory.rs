@@ -1,10 +1,16 @@
 //! How are rows kept without a disk? In a vector, for tests and for processes that want no file.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::future::ready;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::{AttemptRow, Capture, Store, StoreError};
+use rig_spec::Usd;
+
+use super::reading::observed;
+use super::{
+    AttemptRow, Capture, Envelope, EnvelopeState, ObservedLatency, Reserve, Reserved, Spend,
+    Spending, Store, StoreError,
+};
 use crate::transport::BoxFuture;
 
 /// Keeps rows in memory. They are gone with the store. Cloning it gives another handle on the same rows.
@@ -16,6 +22,82 @@ struct Kept {
     rows: Vec<AttemptRow>,
     captures: Vec<Capture>,
     ids: HashSet<String>,
+    envelopes: HashMap<String, EnvelopeState>,
+    /// By reservation.
+    charges: HashMap<String, Charge>,
+}
+
+#[derive(Debug)]
+struct Charge {
+    envelope: String,
+    reserved: Usd,
+    lapses_ms: i64,
+    stage: Stage,
+}
+
+#[derive(Debug, PartialEq)]
+enum Stage {
+    Reserved,
+    Lapsed,
+    Settled,
+}
+
+impl Kept {
+    /// Returns an envelope, in which whatever has lapsed by now is spent.
+    fn envelope(&mut self, name: &str, now_ms: i64) -> Option<&mut EnvelopeState> {
+        let state = self.envelopes.get_mut(name)?;
+        for charge in self.charges.values_mut() {
+            let is_over = charge.stage == Stage::Reserved && charge.lapses_ms <= now_ms;
+            if is_over && charge.envelope == name {
+                charge.stage = Stage::Lapsed;
+                state.settle(charge.reserved, charge.reserved);
+            }
+        }
+        Some(state)
+    }
+
+    fn open(&mut self, envelope: Envelope, now_ms: i64) -> &mut EnvelopeState {
+        let name = envelope.name.clone();
+        self.envelope(&name, now_ms);
+        self.envelopes
+            .entry(name)
+            .or_insert_with(|| EnvelopeState::new(envelope))
+    }
+
+    fn reserve(&mut self, wanted: Reserve) -> Reserved {
+        let is_known = self.charges.contains_key(&wanted.id);
+        let state = self.open(wanted.envelope, wanted.now_ms);
+        if is_known {
+            return Reserved::Granted;
+        }
+        if !state.reserve(wanted.amount) {
+            return Reserved::Exhausted(state.clone());
+        }
+        let charge = Charge {
+            envelope: state.name.clone(),
+            reserved: wanted.amount,
+            lapses_ms: wanted.lapses_ms,
+            stage: Stage::Reserved,
+        };
+        self.charges.insert(wanted.id, charge);
+        Reserved::Granted
+    }
+
+    fn settle(&mut self, id: &str, charge: Option<Usd>) {
+        let Some(found) = self.charges.get_mut(id) else {
+            return;
+        };
+        let Some(state) = self.envelopes.get_mut(&found.envelope) else {
+            return;
+        };
+        let charge = charge.unwrap_or(found.reserved);
+        match found.stage {
+            Stage::Reserved => state.settle(found.reserved, charge),
+            Stage::Lapsed => state.correct(found.reserved, charge),
+            Stage::Settled => return,
+        }
+        found.stage = Stage::Settled;
+    }
 }
 
 impl MemoryStore {
@@ -72,5 +154,46 @@ impl Store for MemoryStore {
         let mut captures: Vec<_> = of_route.cloned().collect();
         captures.sort_by_key(|capture| capture.ts_ms);
         Box::pin(ready(Ok(captures)))
+    }
+
+    fn observed_latency(
+        &self,
+        route: &str,
+    ) -> BoxFuture<'_, Result<Vec<ObservedLatency>, StoreError>> {
+        let observed = observed(route, self.kept().rows.iter());
+        Box::pin(ready(Ok(observed)))
+    }
+
+    fn spend(&self, of: Spending) -> BoxFuture<'_, Result<Spend, StoreError>> {
+        let kept = self.kept();
+        let taken = kept.rows.iter().filter(|row| of.takes(row));
+        let spend = taken.fold(Spend::default(), Spend::add);
+        Box::pin(ready(Ok(spend)))
+    }
+
+    fn open_envelope(
+        &self,
+        envelope: Envelope,
+        now_ms: i64,
+    ) -> BoxFuture<'_, Result<EnvelopeState, StoreError>> {
+        let state = self.kept().open(envelope, now_ms).clone();
+        Box::pin(ready(Ok(state)))
+    }
+
+    fn reserve(&self, wanted: Reserve) -> BoxFuture<'_, Result<Reserved, StoreError>> {
+        Box::pin(ready(Ok(self.kept().reserve(wanted))))
+    }
+
+    fn settle(&self, id: &str, charge: Option<Usd>) {
+        self.kept().settle(id, charge);
+    }
+
+    fn envelope(
+        &self,
+        name: &str,
+        now_ms: i64,
+    ) -> BoxFuture<'_, Result<Option<EnvelopeState>, StoreError>> {
+        let state = self.kept().envelope(name, now_ms).cloned();
+        Box::pin(ready(Ok(state)))
     }
 }

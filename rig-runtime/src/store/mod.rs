@@ -5,19 +5,25 @@
 
 use std::fmt;
 
+use rig_spec::Usd;
+
 use crate::transport::BoxFuture;
 
 pub mod capture;
 #[cfg(test)]
 mod contract;
+pub mod envelope;
 pub mod memory;
+pub mod reading;
 pub mod row;
 pub mod sqlite;
 
 pub use capture::Capture;
+pub use envelope::{Envelope, EnvelopeState, Reserve, Reserved};
+pub use reading::{ObservedLatency, Spend, Spending};
 pub use row::{AttemptRow, RowFailure};
 
-/// Keeps the rows of every attempt.
+/// Keeps the rows of every attempt, and the envelopes that pay for them.
 ///
 /// A row is *acknowledged* when a [`Store::flush`] that began after it was recorded has returned `Ok`. A call
 /// flushes before it returns, so that nothing is lost when a process ends with its last call.
@@ -49,6 +55,62 @@ pub trait Store: Send + Sync {
     ///
     /// Returns an error if the store cannot be read.
     fn captures(&self, route: &str) -> BoxFuture<'_, Result<Vec<Capture>, StoreError>>;
+
+    /// Returns how long the served attempts of a route took, by provider and model (T6).
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the store cannot be read.
+    fn observed_latency(
+        &self,
+        route: &str,
+    ) -> BoxFuture<'_, Result<Vec<ObservedLatency>, StoreError>>;
+
+    /// Adds up the rows of a window of time, of all tags or one; whatever was recorded before is among them.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the store cannot be read.
+    fn spend(&self, of: Spending) -> BoxFuture<'_, Result<Spend, StoreError>>;
+
+    /// Opens an envelope, or returns the one of its name, whose cap stays what it was (E1). `now_ms` is the present, in
+    /// milliseconds since 1970.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the store cannot be written.
+    fn open_envelope(
+        &self,
+        envelope: Envelope,
+        now_ms: i64,
+    ) -> BoxFuture<'_, Result<EnvelopeState, StoreError>>;
+
+    /// Reserves an amount of an envelope, all of it or nothing, and atomically: however many reserve at once, in
+    /// whatever processes share the store, spent and reserved together stay within the cap (E2). It is handed over
+    /// at the call and not at the first poll; the answer comes when it is durable. The same id reserves once.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the store cannot be written; then nothing may be dispatched.
+    fn reserve(&self, wanted: Reserve) -> BoxFuture<'_, Result<Reserved, StoreError>>;
+
+    /// Turns a reservation into a charge; `None` charges what was reserved. It waits for the disk no more than
+    /// [`Store::record`] does, and comes after every call of [`Store::reserve`] that was made before it.
+    ///
+    /// What is not reserved or is settled already stays as it is. The charge of a lapsed reservation is replaced.
+    /// One that cannot be stored leaves the reservation, which is spent once it lapses.
+    fn settle(&self, id: &str, charge: Option<Usd>);
+
+    /// Returns what an envelope holds, `None` if nobody has opened it; what has lapsed by `now_ms` is spent (E4).
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the store cannot be read, or cannot be written where something has lapsed.
+    fn envelope(
+        &self,
+        name: &str,
+        now_ms: i64,
+    ) -> BoxFuture<'_, Result<Option<EnvelopeState>, StoreError>>;
 }
 
 /// Why a store cannot be used.

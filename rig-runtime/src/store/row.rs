@@ -16,9 +16,9 @@ pub struct AttemptRow {
     pub ts_ms: i64,
     /// The run it belongs to (UUID v7).
     pub run_id: String,
-    /// The route.
+    /// The route; empty in the raw lane.
     pub route: Cow<'static, str>,
-    /// The route's version.
+    /// The route's version; 0 in the raw lane.
     pub route_version: u32,
     /// The provider.
     pub provider: Cow<'static, str>,

@@ -1,7 +1,7 @@
 //! How are rows kept in a SQLite file?
 //!
-//! One thread owns the connection. Rows wait for it in a bounded queue, and whatever has queued up becomes one
-//! transaction. Several processes may share a file: it is in WAL mode, and a writer waits for another's lock.
+//! One thread owns the connection. Rows, reservations and settlements wait for it in a bounded queue, and whatever has
+//! queued up becomes one transaction. Several processes may share a file: it is in WAL mode, and a writer waits for another's lock.
 //!
 //! **Invariant:** a row whose [`Store::flush`] has returned `Ok` survives `kill -9` and, as far as the disk
 //! tells the truth, a loss of power: commits are synced (`synchronous = FULL`). Rows still in the queue do not.
@@ -13,15 +13,21 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
+use rig_spec::Usd;
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::oneshot;
 
-use super::{AttemptRow, Capture, Store, StoreError};
+use super::{
+    AttemptRow, Capture, Envelope, EnvelopeState, ObservedLatency, Reserve, Reserved, Spend,
+    Spending, Store, StoreError,
+};
 use crate::transport::BoxFuture;
 
 mod captures;
 mod columns;
+mod envelopes;
 mod open;
+mod reading;
 mod schema;
 
 /// Rows that may wait for the writer. A full queue makes [`Store::record`] wait.
@@ -43,15 +49,25 @@ pub struct SqliteStore {
 
 enum Command {
     Record(Box<Record>),
-    Flush(oneshot::Sender<Result<(), StoreError>>),
-    Attempts {
-        run_id: String,
-        answer: oneshot::Sender<Result<Vec<AttemptRow>, StoreError>>,
-    },
-    Captures {
-        route: String,
-        answer: oneshot::Sender<Result<Vec<Capture>, StoreError>>,
-    },
+    Money(Box<dyn Money>),
+    Read(Read),
+}
+
+type Read = Box<dyn FnOnce(&Connection) + Send>;
+
+/// What is done with an envelope.
+trait Money: Send {
+    /// Does it, as a part of a transaction; it may be done anew in the next one.
+    fn apply(&mut self, connection: &Connection) -> rusqlite::Result<()>;
+
+    /// Tells whoever asked, once the transaction is committed or given up.
+    fn answer(self: Box<Self>, committed: Result<(), StoreError>);
+}
+
+struct Asked<T, W> {
+    work: W,
+    done: Option<T>,
+    answer: oneshot::Sender<Result<T, StoreError>>,
 }
 
 /// What one transaction has to hold whole.
@@ -68,7 +84,10 @@ impl SqliteStore {
     /// Returns [`StoreError::Newer`] for a file of a newer version, and [`StoreError::Unavailable`] for one that
     /// cannot be opened, written or read as a telemetry store. The file is then left as it was.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        let connection = open::open(path)?;
+        Self::start(path, open::open(path)?)
+    }
+
+    fn start(path: &Path, connection: Connection) -> Result<Self, StoreError> {
         let (queue, commands) = sync_channel(QUEUE);
         let lost = Arc::new(AtomicU64::new(0));
         let writer = Writer {
@@ -99,6 +118,46 @@ impl SqliteStore {
         }
     }
 
+    /// Has the writer read something.
+    fn read<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> BoxFuture<'_, Result<T, StoreError>> {
+        let (answer, answered) = oneshot::channel();
+        self.ask(
+            answered,
+            Command::Read(Box::new(move |connection| {
+                let _ = answer.send(read(connection).map_err(failed));
+            })),
+        )
+    }
+
+    /// Has the writer do something as a part of a transaction.
+    fn transact<T: Send + 'static>(
+        &self,
+        work: impl Fn(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> BoxFuture<'_, Result<T, StoreError>> {
+        let (answer, answered) = oneshot::channel();
+        let done = None;
+        self.ask(
+            answered,
+            Command::Money(Box::new(Asked { work, done, answer })),
+        )
+    }
+
+    /// Hands over a command, and waits for its answer. It is queued at the call and not at the first poll.
+    fn ask<T: Send + 'static>(
+        &self,
+        answered: oneshot::Receiver<Result<T, StoreError>>,
+        command: Command,
+    ) -> BoxFuture<'_, Result<T, StoreError>> {
+        let handed_over = self.hand_over(command).map_err(|_| stopped());
+        Box::pin(async move {
+            handed_over?;
+            answered.await.map_err(|_| stopped())?
+        })
+    }
+
     /// Hands a command to the writer; gives it back if the writer is gone, which only a panic explains.
     fn hand_over(&self, command: Command) -> Result<(), Command> {
         match &self.queue {
@@ -119,37 +178,83 @@ impl Store for SqliteStore {
     }
 
     fn flush(&self) -> BoxFuture<'_, Result<(), StoreError>> {
-        let (answer, answered) = oneshot::channel();
-        // Queued at the call and not at the first poll: "so far" means the call.
-        let handed_over = self.hand_over(Command::Flush(answer));
+        let lost = Arc::clone(&self.lost);
+        let lost = self.read(move |_| Ok(lost.load(Ordering::SeqCst)));
         Box::pin(async move {
-            handed_over.map_err(|_| stopped())?;
-            answered.await.map_err(|_| stopped())?
+            match lost.await? {
+                0 => Ok(()),
+                lost => Err(StoreError::Failed {
+                    reason: format!("{lost} rows could not be stored"),
+                }),
+            }
         })
     }
 
     fn attempts(&self, run_id: &str) -> BoxFuture<'_, Result<Vec<AttemptRow>, StoreError>> {
-        let (answer, answered) = oneshot::channel();
-        let handed_over = self.hand_over(Command::Attempts {
-            run_id: run_id.to_owned(),
-            answer,
-        });
-        Box::pin(async move {
-            handed_over.map_err(|_| stopped())?;
-            answered.await.map_err(|_| stopped())?
-        })
+        let run_id = run_id.to_owned();
+        self.read(move |connection| columns::of_run(connection, &run_id))
     }
 
     fn captures(&self, route: &str) -> BoxFuture<'_, Result<Vec<Capture>, StoreError>> {
-        let (answer, answered) = oneshot::channel();
-        let handed_over = self.hand_over(Command::Captures {
-            route: route.to_owned(),
-            answer,
-        });
-        Box::pin(async move {
-            handed_over.map_err(|_| stopped())?;
-            answered.await.map_err(|_| stopped())?
-        })
+        let route = route.to_owned();
+        self.read(move |connection| captures::of_route(connection, &route))
+    }
+
+    fn observed_latency(
+        &self,
+        route: &str,
+    ) -> BoxFuture<'_, Result<Vec<ObservedLatency>, StoreError>> {
+        let route = route.to_owned();
+        self.read(move |connection| reading::observed(connection, &route))
+    }
+
+    fn spend(&self, of: Spending) -> BoxFuture<'_, Result<Spend, StoreError>> {
+        self.read(move |connection| reading::spend(connection, &of))
+    }
+
+    fn open_envelope(
+        &self,
+        envelope: Envelope,
+        now_ms: i64,
+    ) -> BoxFuture<'_, Result<EnvelopeState, StoreError>> {
+        self.transact(move |connection| envelopes::open(connection, &envelope, now_ms))
+    }
+
+    fn reserve(&self, wanted: Reserve) -> BoxFuture<'_, Result<Reserved, StoreError>> {
+        self.transact(move |connection| envelopes::reserve(connection, &wanted))
+    }
+
+    fn settle(&self, id: &str, charge: Option<Usd>) {
+        let id = id.to_owned();
+        // Nobody waits for it.
+        drop(self.transact(move |connection| envelopes::settle(connection, &id, charge)));
+    }
+
+    fn envelope(
+        &self,
+        name: &str,
+        now_ms: i64,
+    ) -> BoxFuture<'_, Result<Option<EnvelopeState>, StoreError>> {
+        let name = name.to_owned();
+        self.transact(move |connection| envelopes::state(connection, &name, now_ms))
+    }
+}
+
+impl<T, W> Money for Asked<T, W>
+where
+    T: Send,
+    W: Fn(&Connection) -> rusqlite::Result<T> + Send,
+{
+    fn apply(&mut self, connection: &Connection) -> rusqlite::Result<()> {
+        self.done = Some((self.work)(connection)?);
+        Ok(())
+    }
+
+    fn answer(self: Box<Self>, committed: Result<(), StoreError>) {
+        let Self { done, answer, .. } = *self;
+        let done = committed.and_then(|()| done.ok_or_else(stopped));
+        // Whoever asked may have gone away, and then nobody misses the answer.
+        let _ = answer.send(done);
     }
 }
 
@@ -179,72 +284,70 @@ struct Writer {
 impl Writer {
     fn run(mut self, commands: &Receiver<Command>) {
         while let Ok(first) = commands.recv() {
-            let mut records = Vec::new();
-            let mut questions = Vec::new();
+            let (mut records, mut money, mut reads) = (Vec::new(), Vec::new(), Vec::new());
             for command in std::iter::once(first).chain(commands.try_iter().take(BATCH - 1)) {
                 match command {
                     Command::Record(record) => records.push(*record),
-                    question => questions.push(question),
+                    Command::Money(asked) => money.push(asked),
+                    Command::Read(read) => reads.push(read),
                 }
             }
-            self.store(&records);
-            // Every question now sees the rows that were recorded before it, and perhaps some more.
-            for question in questions {
-                self.answer(question);
+            self.store(&records, money);
+            // Whoever reads now sees what was recorded before, and perhaps some more.
+            for read in reads {
+                read(&self.connection);
             }
         }
     }
 
-    fn store(&mut self, records: &[Record]) {
-        if records.is_empty() {
-            return;
+    /// Stores everything together; else rows and money apart, so that neither fails with the other. That is also a
+    /// second time, since another process may have held the lock beyond the busy timeout.
+    fn store(&mut self, records: &[Record], mut money: Vec<Box<dyn Money>>) {
+        let mut stored = self.commit(records, &mut money);
+        if stored.is_err() {
+            if let Err(error) = self.commit(records, &mut []) {
+                count_lost(&self.lost, records.len() as u64, &error.to_string());
+            }
+            stored = self.commit(&[], &mut money);
+            if let Err(error) = &stored {
+                let reason = error.to_string();
+                tracing::warn!(reason, "envelopes could not be written");
+            }
         }
-        // A second time, since another process may have held the lock beyond the busy timeout.
-        let stored = self.insert(records).or_else(|_| self.insert(records));
-        if let Err(error) = stored {
-            count_lost(&self.lost, records.len() as u64, &error.to_string());
+        let committed = stored.map_err(failed);
+        for asked in money {
+            asked.answer(committed.clone());
         }
     }
 
-    fn insert(&mut self, records: &[Record]) -> rusqlite::Result<()> {
+    fn commit(&mut self, records: &[Record], money: &mut [Box<dyn Money>]) -> rusqlite::Result<()> {
+        if records.is_empty() && money.is_empty() {
+            return Ok(());
+        }
         let transaction = self
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)?;
-        {
-            let mut insert = transaction.prepare_cached(columns::INSERT)?;
-            let mut capture = transaction.prepare_cached(captures::INSERT)?;
-            for record in records {
-                columns::insert(&mut insert, &record.row)?;
-                if let Some(captured) = &record.capture {
-                    captures::insert(&mut capture, captured)?;
-                }
-            }
+        insert(&transaction, records)?;
+        for asked in money {
+            asked.apply(&transaction)?;
         }
         transaction.commit()
     }
+}
 
-    /// Whoever asked may have gone away, and then nobody misses the answer.
-    fn answer(&self, question: Command) {
-        match question {
-            Command::Record(_) => {}
-            Command::Flush(answer) => {
-                let _ = answer.send(match self.lost.load(Ordering::SeqCst) {
-                    0 => Ok(()),
-                    lost => Err(StoreError::Failed {
-                        reason: format!("{lost} rows could not be stored"),
-                    }),
-                });
-            }
-            Command::Attempts { run_id, answer } => {
-                let rows = columns::of_run(&self.connection, &run_id);
-                let _ = answer.send(rows.map_err(unreadable));
-            }
-            Command::Captures { route, answer } => {
-                let captures = captures::of_route(&self.connection, &route);
-                let _ = answer.send(captures.map_err(unreadable));
-            }
+fn insert(connection: &Connection, records: &[Record]) -> rusqlite::Result<()> {
+    if records.is_empty() {
+        return Ok(());
+    }
+    let mut row = connection.prepare_cached(columns::INSERT)?;
+    let mut capture = connection.prepare_cached(captures::INSERT)?;
+    for record in records {
+        columns::insert(&mut row, &record.row)?;
+        if let Some(captured) = &record.capture {
+            captures::insert(&mut capture, captured)?;
         }
     }
+    Ok(())
 }
 
 fn count_lost(lost: &AtomicU64, rows: u64, reason: &str) {
@@ -252,7 +355,7 @@ fn count_lost(lost: &AtomicU64, rows: u64, reason: &str) {
     tracing::warn!(rows, reason, "telemetry rows could not be stored");
 }
 
-fn unreadable(error: rusqlite::Error) -> StoreError {
+fn failed(error: rusqlite::Error) -> StoreError {
     StoreError::Failed {
         reason: error.to_string(),
     }

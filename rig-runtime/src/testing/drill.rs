@@ -152,6 +152,7 @@ fn job(route: &'static Route, quality: Option<QualityGate>) -> Job {
         listener: None,
         caches: Vec::new(),
         quality,
+        envelope: None,
     }
 }
 

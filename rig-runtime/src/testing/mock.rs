@@ -21,6 +21,7 @@ use super::{ManualClock, MemoryStore, copy};
 use crate::access::{Access, Settings};
 use crate::attempt::name;
 use crate::conform;
+use crate::envelope;
 use crate::rig::{Parts, Rig};
 use crate::search::{Finding, Search, SearchError};
 use crate::store::AttemptRow;
@@ -36,8 +37,8 @@ use crate::transport::{BoxFuture, Request, Response, Transport, TransportError};
 /// # use rig::testing::{Mock, block_on};
 /// # use rig_spec::*;
 /// # static CANDIDATES: [Candidate; 2] = [
-/// #     Candidate { provider: &OPENAI, model: "gpt-5.4-mini", capabilities: OPENAI.capabilities, enforcement: Enforcement::JsonMode, price: None },
-/// #     Candidate { provider: &ANTHROPIC, model: "claude-haiku-4-5", capabilities: ANTHROPIC.capabilities, enforcement: Enforcement::Coached, price: None },
+/// #     Candidate { provider: &OPENAI, model: "gpt-5.4-mini", capabilities: OPENAI.capabilities, enforcement: Enforcement::JsonMode, price: None, limits: Limits::UNKNOWN },
+/// #     Candidate { provider: &ANTHROPIC, model: "claude-haiku-4-5", capabilities: ANTHROPIC.capabilities, enforcement: Enforcement::Coached, price: None, limits: Limits::UNKNOWN },
 /// # ];
 /// # static ROUTE: Route = Route { name: "summarize", plan: Plan { candidates: &CANDIDATES, ..Route::BLANK.plan }, ..Route::BLANK };
 /// # #[allow(non_camel_case_types)] enum summarize {}
@@ -287,6 +288,7 @@ impl World {
             store: Box::new(self.store.clone()),
             clock: Box::new(self.clock.clone()),
             search: Some(Box::new(Found)),
+            envelope_cap: envelope::DEFAULT_CAP,
         })
     }
 

@@ -5,8 +5,8 @@ use std::task::{Context, Waker};
 use std::time::Duration;
 
 use rig::__private::{
-    ANTHROPIC, Candidate, Capabilities, DEEPSEEK, Enforcement, FIREWORKS, Plan, Policy, Price,
-    Provider, Rates, Repair, Route, Segment, Template, Tool, call,
+    ANTHROPIC, Candidate, Capabilities, DEEPSEEK, Enforcement, FIREWORKS, Limits, Plan, Policy,
+    Price, Provider, Rates, Repair, Route, Segment, Template, Tool, call,
 };
 use rig::testing::Scripted;
 use rig::{FailureClass, NoVariant, Turn, Usd};
@@ -27,6 +27,7 @@ pub(super) const fn candidate(provider: &'static Provider) -> Candidate {
         capabilities: Capabilities::of(&[]),
         enforcement: Enforcement::JsonMode,
         price: Some(Price::flat(Rates::nanos(2_000_000_000, 10_000_000_000))),
+        limits: Limits::UNKNOWN,
     }
 }
 

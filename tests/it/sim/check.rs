@@ -109,7 +109,7 @@ fn end(expected: &End, seen: &Seen) -> Result<(), String> {
         }
         (End::Failed { class, place, says }, Some(Err(Error::Failure(failure)))) => {
             equal("class", *class, failure.class)?;
-            equal("place", *place, (failure.provider, failure.model))?;
+            equal("place", *place, (failure.provider, &*failure.model))?;
             equal(
                 "what the message says",
                 true,

@@ -4,8 +4,8 @@ use std::sync::Mutex;
 
 use rig::__private::{
     ANTHROPIC, Backoff, Cache, Candidate, Capabilities, Capability, Enforcement, FailureClass,
-    Grounding, Lowered, OPENAI, Plan, Policy, Price, Provider, Rates, Repair, Route, Sampling,
-    Search, Segment, Template, Tier, Usd, Variant,
+    Grounding, Limits, Lowered, OPENAI, Plan, Policy, Price, Provider, Rates, Repair, Route,
+    Sampling, Search, Segment, Template, Tier, Usd, Variant,
 };
 use tests::routes::{fc_base, tooled};
 
@@ -202,6 +202,7 @@ fn candidate(dice: &mut Dice, zero_retention: bool, is_grounded: bool) -> Candid
         capabilities: Capabilities::of(&flags),
         enforcement,
         price: (!dice.one_in(5)).then(|| Price::flat(Rates::nanos(rate, 3 * rate))),
+        limits: Limits::UNKNOWN,
     }
 }
 

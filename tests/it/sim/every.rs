@@ -3,7 +3,9 @@
 //! Outcomes that the ladder cannot tell apart are one letter of the alphabet; sequences that begin alike and end
 //! before they differ are one run.
 
-use rig::__private::{Candidate, FailureClass, Plan, Policy, Repair, Route, Segment, Template};
+use rig::__private::{
+    Candidate, FailureClass, Limits, Plan, Policy, Repair, Route, Segment, Template,
+};
 use tests::routes::{fc_base, ladder};
 
 use super::case::{Case, Options, Reply, What};
@@ -66,6 +68,7 @@ impl Ladder {
             model: "m1",
             capabilities: ladder::ROUTE.plan.candidates[0].capabilities,
             enforcement: native,
+            limits: Limits::UNKNOWN,
             price: None,
         };
         let all: Vec<_> = HOSTS.iter().map(candidate).collect();

@@ -200,6 +200,7 @@ pub static ROUTE: __rig::Route = __rig::Route {
                 capabilities: __rig::Capabilities::of(&[__rig::Capability::StructuredNative, __rig::Capability::JsonMode]),
                 enforcement: __rig::Enforcement::Native(&__rig::Lowered::AS_WRITTEN),
                 price: ::core::option::Option::Some(__rig::Price::flat(__rig::Rates::nanos(100_000_000, 400_000_000).cached(50_000_000))),
+                limits: __rig::Limits::UNKNOWN.context(32_768).output(8_192),
             },
         ],
         prompt: __rig::Template {
@@ -242,6 +243,7 @@ pub static ROUTE: __rig::Route = __rig::Route {
                 capabilities: __rig::Capabilities::of(&[__rig::Capability::JsonMode]),
                 enforcement: __rig::Enforcement::JsonMode,
                 price: ::core::option::Option::Some(__rig::Price::flat(__rig::Rates::nanos(375_000_000, 2_250_000_000).cached(37_500_000))),
+                limits: __rig::Limits::UNKNOWN.context(272_000).output(128_000).ordinary(__rig::Price::flat(__rig::Rates::nanos(750_000_000, 4_500_000_000).cached(75_000_000))),
             }),
         }),
     },
@@ -256,6 +258,7 @@ pub static ROUTE: __rig::Route = __rig::Route {
                         capabilities: __rig::Capabilities::of(&[__rig::Capability::JsonMode]),
                         enforcement: __rig::Enforcement::JsonMode,
                         price: ::core::option::Option::Some(__rig::Price::flat(__rig::Rates::nanos(375_000_000, 2_250_000_000).cached(37_500_000))),
+                        limits: __rig::Limits::UNKNOWN.context(272_000).output(128_000).ordinary(__rig::Price::flat(__rig::Rates::nanos(750_000_000, 4_500_000_000).cached(75_000_000))),
                     },
                 ],
                 prompt: __rig::Template {
@@ -298,6 +301,7 @@ pub static ROUTE: __rig::Route = __rig::Route {
                         capabilities: __rig::Capabilities::of(&[__rig::Capability::JsonMode]),
                         enforcement: __rig::Enforcement::JsonMode,
                         price: ::core::option::Option::Some(__rig::Price::flat(__rig::Rates::nanos(375_000_000, 2_250_000_000).cached(37_500_000))),
+                        limits: __rig::Limits::UNKNOWN.context(272_000).output(128_000).ordinary(__rig::Price::flat(__rig::Rates::nanos(750_000_000, 4_500_000_000).cached(75_000_000))),
                     }),
                 }),
             },
@@ -312,6 +316,7 @@ pub static ROUTE: __rig::Route = __rig::Route {
                         capabilities: __rig::Capabilities::of(&[__rig::Capability::StructuredNative, __rig::Capability::JsonMode]),
                         enforcement: __rig::Enforcement::Native(&__rig::Lowered::AS_WRITTEN),
                         price: ::core::option::Option::Some(__rig::Price::flat(__rig::Rates::nanos(100_000_000, 400_000_000).cached(50_000_000))),
+                        limits: __rig::Limits::UNKNOWN.context(32_768).output(8_192),
                     },
                 ],
                 prompt: __rig::Template {
@@ -340,6 +345,7 @@ pub static ROUTE: __rig::Route = __rig::Route {
                         capabilities: __rig::Capabilities::of(&[__rig::Capability::StructuredNative, __rig::Capability::JsonMode]),
                         enforcement: __rig::Enforcement::Native(&__rig::Lowered::AS_WRITTEN),
                         price: ::core::option::Option::Some(__rig::Price::flat(__rig::Rates::nanos(100_000_000, 400_000_000).cached(50_000_000))),
+                        limits: __rig::Limits::UNKNOWN.context(32_768).output(8_192),
                     },
                 ],
                 prompt: __rig::Template {
@@ -386,6 +392,7 @@ pub static ROUTE: __rig::Route = __rig::Route {
                         capabilities: __rig::Capabilities::of(&[__rig::Capability::JsonMode]),
                         enforcement: __rig::Enforcement::JsonMode,
                         price: ::core::option::Option::Some(__rig::Price::flat(__rig::Rates::nanos(375_000_000, 2_250_000_000).cached(37_500_000))),
+                        limits: __rig::Limits::UNKNOWN.context(272_000).output(128_000).ordinary(__rig::Price::flat(__rig::Rates::nanos(750_000_000, 4_500_000_000).cached(75_000_000))),
                     }),
                 }),
             },
@@ -400,6 +407,7 @@ pub static ROUTE: __rig::Route = __rig::Route {
                         capabilities: __rig::Capabilities::of(&[__rig::Capability::StructuredNative, __rig::Capability::JsonMode]),
                         enforcement: __rig::Enforcement::Native(&__rig::Lowered::AS_WRITTEN),
                         price: ::core::option::Option::Some(__rig::Price::flat(__rig::Rates::nanos(100_000_000, 400_000_000).cached(50_000_000))),
+                        limits: __rig::Limits::UNKNOWN.context(32_768).output(8_192),
                     },
                 ],
                 prompt: __rig::Template {
@@ -446,6 +454,7 @@ pub static ROUTE: __rig::Route = __rig::Route {
                         capabilities: __rig::Capabilities::of(&[__rig::Capability::JsonMode]),
                         enforcement: __rig::Enforcement::JsonMode,
                         price: ::core::option::Option::Some(__rig::Price::flat(__rig::Rates::nanos(375_000_000, 2_250_000_000).cached(37_500_000))),
+                        limits: __rig::Limits::UNKNOWN.context(272_000).output(128_000).ordinary(__rig::Price::flat(__rig::Rates::nanos(750_000_000, 4_500_000_000).cached(75_000_000))),
                     }),
                 }),
             },

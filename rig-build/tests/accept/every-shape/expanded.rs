@@ -310,6 +310,7 @@ pub static ROUTE: __rig::Route = __rig::Route {
                 capabilities: __rig::Capabilities::of(&[__rig::Capability::StructuredNative, __rig::Capability::JsonMode]),
                 enforcement: __rig::Enforcement::JsonMode,
                 price: ::core::option::Option::Some(__rig::Price::flat(__rig::Rates::nanos(750_000_000, 4_500_000_000).cached(75_000_000))),
+                limits: __rig::Limits::UNKNOWN.context(272_000).output(128_000),
             },
         ],
         prompt: __rig::Template {

@@ -64,6 +64,7 @@ pub static ROUTE: __rig::Route = __rig::Route {
                 capabilities: __rig::Capabilities::of(&[__rig::Capability::StructuredNative, __rig::Capability::JsonMode]),
                 enforcement: __rig::Enforcement::Native(&__rig::Lowered::AS_WRITTEN),
                 price: ::core::option::Option::Some(__rig::Price::flat(__rig::Rates::nanos(100_000_000, 625_000_000).cached(10_000_000))),
+                limits: __rig::Limits::UNKNOWN.context(272_000).output(128_000).ordinary(__rig::Price::flat(__rig::Rates::nanos(200_000_000, 1_250_000_000).cached(20_000_000))),
             },
             __rig::Candidate {
                 provider: &__rig::OPENAI,
@@ -71,6 +72,7 @@ pub static ROUTE: __rig::Route = __rig::Route {
                 capabilities: __rig::Capabilities::of(&[__rig::Capability::StructuredNative, __rig::Capability::JsonMode]),
                 enforcement: __rig::Enforcement::Native(&__rig::Lowered::AS_WRITTEN),
                 price: ::core::option::Option::Some(__rig::Price::flat(__rig::Rates::nanos(375_000_000, 2_250_000_000).cached(37_500_000))),
+                limits: __rig::Limits::UNKNOWN.context(272_000).output(128_000).ordinary(__rig::Price::flat(__rig::Rates::nanos(750_000_000, 4_500_000_000).cached(75_000_000))),
             },
         ],
         prompt: __rig::Template {
@@ -90,6 +92,7 @@ pub static ROUTE: __rig::Route = __rig::Route {
                 capabilities: __rig::Capabilities::of(&[__rig::Capability::StructuredNative, __rig::Capability::JsonMode]),
                 enforcement: __rig::Enforcement::Native(&__rig::Lowered::AS_WRITTEN),
                 price: ::core::option::Option::Some(__rig::Price::flat(__rig::Rates::nanos(375_000_000, 2_250_000_000).cached(37_500_000))),
+                limits: __rig::Limits::UNKNOWN.context(272_000).output(128_000).ordinary(__rig::Price::flat(__rig::Rates::nanos(750_000_000, 4_500_000_000).cached(75_000_000))),
             }),
         }),
     },
@@ -104,6 +107,7 @@ pub static ROUTE: __rig::Route = __rig::Route {
                         capabilities: __rig::Capabilities::of(&[__rig::Capability::StructuredNative, __rig::Capability::JsonMode]),
                         enforcement: __rig::Enforcement::JsonMode,
                         price: ::core::option::Option::Some(__rig::Price::flat(__rig::Rates::nanos(375_000_000, 2_250_000_000).cached(37_500_000))),
+                        limits: __rig::Limits::UNKNOWN.context(272_000).output(128_000).ordinary(__rig::Price::flat(__rig::Rates::nanos(750_000_000, 4_500_000_000).cached(75_000_000))),
                     },
                 ],
                 prompt: __rig::Template {
@@ -123,6 +127,7 @@ pub static ROUTE: __rig::Route = __rig::Route {
                         capabilities: __rig::Capabilities::of(&[__rig::Capability::StructuredNative, __rig::Capability::JsonMode]),
                         enforcement: __rig::Enforcement::JsonMode,
                         price: ::core::option::Option::Some(__rig::Price::flat(__rig::Rates::nanos(375_000_000, 2_250_000_000).cached(37_500_000))),
+                        limits: __rig::Limits::UNKNOWN.context(272_000).output(128_000).ordinary(__rig::Price::flat(__rig::Rates::nanos(750_000_000, 4_500_000_000).cached(75_000_000))),
                     }),
                 }),
             },
@@ -137,6 +142,7 @@ pub static ROUTE: __rig::Route = __rig::Route {
                         capabilities: __rig::Capabilities::of(&[__rig::Capability::StructuredNative, __rig::Capability::JsonMode]),
                         enforcement: __rig::Enforcement::Native(&__rig::Lowered::AS_WRITTEN),
                         price: ::core::option::Option::Some(__rig::Price::flat(__rig::Rates::nanos(100_000_000, 625_000_000).cached(10_000_000))),
+                        limits: __rig::Limits::UNKNOWN.context(272_000).output(128_000).ordinary(__rig::Price::flat(__rig::Rates::nanos(200_000_000, 1_250_000_000).cached(20_000_000))),
                     },
                     __rig::Candidate {
                         provider: &__rig::OPENAI,
@@ -144,6 +150,7 @@ pub static ROUTE: __rig::Route = __rig::Route {
                         capabilities: __rig::Capabilities::of(&[__rig::Capability::StructuredNative, __rig::Capability::JsonMode]),
                         enforcement: __rig::Enforcement::Native(&__rig::Lowered::AS_WRITTEN),
                         price: ::core::option::Option::Some(__rig::Price::flat(__rig::Rates::nanos(375_000_000, 2_250_000_000).cached(37_500_000))),
+                        limits: __rig::Limits::UNKNOWN.context(272_000).output(128_000).ordinary(__rig::Price::flat(__rig::Rates::nanos(750_000_000, 4_500_000_000).cached(75_000_000))),
                     },
                 ],
                 prompt: __rig::Template {
@@ -163,6 +170,7 @@ pub static ROUTE: __rig::Route = __rig::Route {
                         capabilities: __rig::Capabilities::of(&[__rig::Capability::StructuredNative, __rig::Capability::JsonMode]),
                         enforcement: __rig::Enforcement::Native(&__rig::Lowered::AS_WRITTEN),
                         price: ::core::option::Option::Some(__rig::Price::flat(__rig::Rates::nanos(375_000_000, 2_250_000_000).cached(37_500_000))),
+                        limits: __rig::Limits::UNKNOWN.context(272_000).output(128_000).ordinary(__rig::Price::flat(__rig::Rates::nanos(750_000_000, 4_500_000_000).cached(75_000_000))),
                     }),
                 }),
             },

@@ -107,6 +107,7 @@ pub static ROUTE: __rig::Route = __rig::Route {
                 capabilities: __rig::Capabilities::of(&[__rig::Capability::StructuredNative, __rig::Capability::JsonMode]),
                 enforcement: __rig::Enforcement::Native(&SCHEMA_FOR_OPENAI),
                 price: ::core::option::Option::Some(__rig::Price::flat(__rig::Rates::nanos(750_000_000, 4_500_000_000).cached(75_000_000))),
+                limits: __rig::Limits::UNKNOWN.context(272_000).output(128_000),
             },
             __rig::Candidate {
                 provider: &__rig::FIREWORKS,
@@ -114,6 +115,7 @@ pub static ROUTE: __rig::Route = __rig::Route {
                 capabilities: __rig::Capabilities::of(&[__rig::Capability::StructuredNative, __rig::Capability::JsonMode]),
                 enforcement: __rig::Enforcement::Native(&SCHEMA_FOR_FIREWORKS),
                 price: ::core::option::Option::Some(__rig::Price::flat(__rig::Rates::nanos(2_800_000_000, 8_800_000_000).cached(520_000_000))),
+                limits: __rig::Limits::UNKNOWN.context(202_800).output(131_072),
             },
             __rig::Candidate {
                 provider: &__rig::ANTHROPIC,
@@ -121,6 +123,7 @@ pub static ROUTE: __rig::Route = __rig::Route {
                 capabilities: __rig::Capabilities::of(&[__rig::Capability::StructuredNative]),
                 enforcement: __rig::Enforcement::Coached,
                 price: ::core::option::Option::Some(__rig::Price::flat(__rig::Rates::nanos(1_000_000_000, 5_000_000_000).cached(100_000_000).written(1_250_000_000))),
+                limits: __rig::Limits::UNKNOWN.context(200_000).output(64_000),
             },
             __rig::Candidate {
                 provider: &__rig::DEEPSEEK,
@@ -128,6 +131,7 @@ pub static ROUTE: __rig::Route = __rig::Route {
                 capabilities: __rig::Capabilities::of(&[__rig::Capability::JsonMode]),
                 enforcement: __rig::Enforcement::JsonMode,
                 price: ::core::option::Option::Some(__rig::Price::flat(__rig::Rates::nanos(140_000_000, 280_000_000).cached(2_800_000))),
+                limits: __rig::Limits::UNKNOWN.context(1_000_000).output(8_192),
             },
         ],
         prompt: __rig::Template {
@@ -150,6 +154,7 @@ pub static ROUTE: __rig::Route = __rig::Route {
                         capabilities: __rig::Capabilities::of(&[__rig::Capability::StructuredNative, __rig::Capability::JsonMode]),
                         enforcement: __rig::Enforcement::Native(&SCHEMA_FOR_OPENAI),
                         price: ::core::option::Option::Some(__rig::Price::flat(__rig::Rates::nanos(750_000_000, 4_500_000_000).cached(75_000_000))),
+                        limits: __rig::Limits::UNKNOWN.context(272_000).output(128_000),
                     },
                 ],
                 prompt: __rig::Template {

@@ -70,6 +70,7 @@ pub static ROUTE: __rig::Route = __rig::Route {
                 capabilities: __rig::Capabilities::of(&[__rig::Capability::JsonMode]),
                 enforcement: __rig::Enforcement::JsonMode,
                 price: ::core::option::Option::Some(__rig::Price::flat(__rig::Rates::nanos(140_000_000, 280_000_000).cached(2_800_000))),
+                limits: __rig::Limits::UNKNOWN.context(1_000_000).output(8_192),
             },
         ],
         prompt: __rig::Template {

@@ -50,18 +50,21 @@ fn with_tools(model: &'static str, enforcement: Enforcement, streams: bool) -> (
         capabilities: GEMINI.capabilities,
         enforcement,
         price: None,
+        limits: Limits::UNKNOWN,
     };
     let request = encode(&Prompt {
-        candidate: &candidate,
+        provider: candidate.provider,
+        model: candidate.model,
         base_url: "http://127.0.0.1:1",
         key: None,
         system: "",
         user: "go",
-        schema: Some(&SCHEMA),
-        tools: &[LOOKUP],
+        form: Form::of(candidate.enforcement, Some(&SCHEMA)),
+        tools: &[Offer::from(&LOOKUP)],
         searches: true,
         prefix: None,
         policy: &Policy::BLANK,
+        effort: None,
         streams,
     });
     (request, super::super::coaches(&candidate, false, true))

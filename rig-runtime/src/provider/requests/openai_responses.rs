@@ -59,24 +59,19 @@ fn a_responses_request_says_nothing_that_the_route_does_not() {
 /// L1: tools beside a search.
 #[test]
 fn a_responses_request_searches_and_names_its_tools() {
-    let candidate = Candidate {
+    let request = encode(&Prompt {
         provider: &STRICT,
         model: "m-1",
-        capabilities: STRICT.capabilities,
-        enforcement: Enforcement::JsonMode,
-        price: None,
-    };
-    let request = encode(&Prompt {
-        candidate: &candidate,
         base_url: "http://127.0.0.1:1",
         key: None,
         system: "",
         user: "go",
-        schema: Some(&SCHEMA),
-        tools: &[LOOKUP],
+        form: Form::Json,
+        tools: &[Offer::from(&LOOKUP)],
         searches: true,
         prefix: None,
         policy: &Policy::BLANK,
+        effort: None,
         streams: true,
     });
     let parameters: Value = serde_json::from_str(LOOKUP.parameters.json).unwrap();

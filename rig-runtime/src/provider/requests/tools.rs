@@ -20,20 +20,23 @@ fn tools_are_told_in_each_dialect() {
             capabilities: provider.capabilities,
             enforcement: Enforcement::Coached,
             price: None,
+            limits: Limits::UNKNOWN,
         };
         let tools = [LOOKUP, LOOKUP];
         let prefix = Prefix::new("Ada", shared, None, &tools);
         body(&encode(&Prompt {
-            candidate: &candidate,
+            provider: candidate.provider,
+            model: candidate.model,
             base_url: provider.base_url,
             key: None,
             system: "Ada",
             user: "go",
-            schema: None,
-            tools: &tools,
+            form: Form::of(candidate.enforcement, None),
+            tools: &tools.each_ref().map(Offer::from),
             searches: false,
             prefix: Some(&prefix),
             policy: &Policy::BLANK,
+            effort: None,
             streams: false,
         }))
     };

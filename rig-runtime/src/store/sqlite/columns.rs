@@ -117,7 +117,13 @@ fn named<T>(
         .ok_or_else(|| rusqlite::Error::FromSqlConversionFailure(0, Type::Text, unknown()))
 }
 
+/// Reads a column of a count.
+pub(super) fn count(row: &Row<'_>, column: &str) -> rusqlite::Result<u64> {
+    let count: i64 = row.get(column)?;
+    Ok(u64::try_from(count).unwrap_or(0))
+}
+
 /// SQLite's integers are signed; no real count comes near the end.
-fn signed(count: u64) -> i64 {
+pub(super) fn signed(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }

@@ -10,6 +10,8 @@ pub(super) const APPLICATION_ID: i32 = 0x6d72_6967;
 const MIGRATIONS: &[&str] = &[
     include_str!("0001_inferences.sql"),
     include_str!("0002_captures.sql"),
+    include_str!("0003_envelopes.sql"),
+    include_str!("0004_views.sql"),
 ];
 
 /// The newest schema version that this build knows.

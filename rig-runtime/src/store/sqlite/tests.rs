@@ -6,7 +6,7 @@ use std::sync::Barrier;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use super::super::contract::{block_on, capture, row};
+use super::super::contract::{block_on, capture, row, wanted};
 use super::*;
 
 fn place() -> (TempDir, PathBuf) {
@@ -82,6 +82,66 @@ fn the_table_has_the_columns_of_the_contract() {
         .pragma_query_value(None, "journal_mode", |row| row.get(0))
         .unwrap();
     assert_eq!(mode, "wal");
+}
+
+/// Returns the columns that a section of the page on telemetry lists.
+fn documented(page: &str, section: &str) -> Vec<String> {
+    let section = page.split(&format!("\n### {section}\n")).nth(1).unwrap();
+    let section = section.split("\n### ").next().unwrap();
+    let cells = section.lines().filter_map(|line| line.strip_prefix("| `"));
+    let names = cells.flat_map(|cells| cells.split(" |").next().unwrap().split(", "));
+    names
+        .map(|name| name.trim_matches('`').to_owned())
+        .collect()
+}
+
+#[test]
+fn every_column_is_documented_in_its_place() {
+    let (_folder, path) = place();
+    drop(SqliteStore::open(&path).unwrap());
+    let connection = Connection::open(&path).unwrap();
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/telemetry.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let mut select = connection
+        .prepare("SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')")
+        .unwrap();
+    let names = select.query_map([], |row| row.get::<_, String>(0)).unwrap();
+    let names: Vec<_> = names.map(Result::unwrap).collect();
+    assert_eq!(names.len(), 7, "{names:?}");
+    for name in names {
+        let select = connection
+            .prepare(&format!("SELECT * FROM {name}"))
+            .unwrap();
+        let columns: Vec<_> = select.column_names().collect();
+        assert_eq!(documented(&page, &name), columns, "{name}");
+    }
+}
+
+/// The views say in USD what the tables hold.
+#[test]
+fn the_views_show_days_tags_and_envelopes() {
+    let (_folder, path) = place();
+    let store = SqliteStore::open(&path).unwrap();
+    store.record(row("a", 1));
+    drop(store.reserve(wanted("e", 5_000_000_000, "r1", 2_000_000_000)));
+    drop(store.reserve(wanted("e", 0, "r2", 500_000_000)));
+    store.settle("r1", Some(Usd::nanos(1_250_000_000)));
+    block_on(store.flush()).unwrap();
+    let connection = Connection::open(&path).unwrap();
+    let line =
+        |select: &str| -> String { connection.query_row(select, [], |row| row.get(0)).unwrap() };
+    assert_eq!(
+        line(
+            "SELECT concat_ws(' ', day, tag, value, attempts, cost_usd, unpriced) FROM spend_by_tag"
+        ),
+        "2026-09-21 customer ac\"me ✓ 1 0.123456789 0"
+    );
+    assert_eq!(
+        line(
+            "SELECT concat_ws(' ', name, cap_usd, spent_usd, reserved_usd, left_usd) FROM envelope_state"
+        ),
+        "e 5.0 1.25 0.5 3.25"
+    );
 }
 
 /// T3: a file of before captures gets their table, and keeps its rows.
@@ -323,3 +383,5 @@ fn a_name_that_sqlite_gives_a_meaning_is_a_file_like_any_other() {
     assert!(path.is_file());
     assert_eq!(open::plain(Path::new(":memory:")), Path::new("./:memory:"));
 }
+
+mod faults;

@@ -1,0 +1,91 @@
+//! What do stored rows say together?
+
+use std::ops::Range;
+
+use rig_spec::Usd;
+
+use super::AttemptRow;
+
+/// How long the served attempts of a route at one model took: the least latency that so many in a hundred do not exceed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ObservedLatency {
+    /// The provider.
+    pub provider: String,
+    /// The model.
+    pub model: String,
+    /// How many attempts were served.
+    pub attempts: u64,
+    /// Half of them took no longer, in milliseconds.
+    pub p50_ms: u64,
+    /// Nine of ten, in milliseconds.
+    pub p90_ms: u64,
+    /// 99 of a hundred, in milliseconds.
+    pub p99_ms: u64,
+}
+
+/// Which rows are added up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spending {
+    /// A tag's key and value; `None` takes rows of any tags.
+    pub tag: Option<(String, String)>,
+    /// When they were dispatched, in milliseconds since 1970 (UTC).
+    pub window_ms: Range<i64>,
+}
+
+/// What rows add up to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spend {
+    /// How many attempts there are.
+    pub attempts: u64,
+    /// What they cost.
+    pub cost: Usd,
+    /// How many of them cost nothing only because no price is known.
+    pub unpriced: u64,
+}
+
+impl Spending {
+    /// Returns whether a row is added.
+    pub(super) fn takes(&self, row: &AttemptRow) -> bool {
+        let is_tagged = |(key, value): &(String, String)| row.tags.get(key) == Some(value);
+        self.window_ms.contains(&row.ts_ms) && self.tag.as_ref().is_none_or(is_tagged)
+    }
+}
+
+impl Spend {
+    /// Adds a row.
+    pub(super) fn add(self, row: &AttemptRow) -> Self {
+        Self {
+            attempts: self.attempts + 1,
+            cost: self.cost + row.cost,
+            unpriced: self.unpriced + u64::from(row.pricing_missing),
+        }
+    }
+}
+
+/// Returns the latencies of a route's served attempts, by provider and model.
+pub(super) fn observed<'a>(
+    route: &str,
+    rows: impl Iterator<Item = &'a AttemptRow>,
+) -> Vec<ObservedLatency> {
+    let mut served: Vec<_> = rows
+        .filter(|row| row.route == route && row.failure.is_none())
+        .map(|row| (&*row.provider, &*row.model, row.latency_ms))
+        .collect();
+    served.sort_unstable();
+    let of_model = |of: &[(&str, &str, u64)]| {
+        let (provider, model, _) = of[0];
+        let at_most = |percent: usize| of[(of.len() * percent).div_ceil(100) - 1].2;
+        ObservedLatency {
+            provider: provider.to_owned(),
+            model: model.to_owned(),
+            attempts: of.len() as u64,
+            p50_ms: at_most(50),
+            p90_ms: at_most(90),
+            p99_ms: at_most(99),
+        }
+    };
+    served
+        .chunk_by(|a, b| (a.0, a.1) == (b.0, b.1))
+        .map(of_model)
+        .collect()
+}

@@ -1,0 +1,137 @@
+//! T5: do rows fail open, and does money fail closed, where the disk gives out?
+
+use super::super::super::contract::{holds, wanted};
+use super::super::super::{EnvelopeState, Reserve, Reserved};
+use super::*;
+
+fn reserve(store: &SqliteStore, wanted: Reserve) -> Result<Reserved, StoreError> {
+    block_on(store.reserve(wanted))
+}
+
+fn state(store: &SqliteStore, now_ms: i64) -> Option<EnvelopeState> {
+    block_on(store.envelope("e", now_ms)).unwrap()
+}
+
+/// Opens a file that may not grow beyond so many pages more than it has, as on a disk that is nearly full.
+fn nearly_full(path: &Path, more: u32) -> SqliteStore {
+    let connection = open::open(path).unwrap();
+    let pages: u32 = connection
+        .pragma_query_value(None, "page_count", |row| row.get(0))
+        .unwrap();
+    let granted: u32 = connection
+        .pragma_update_and_check(None, "max_page_count", pages + more, |row| row.get(0))
+        .unwrap();
+    assert_eq!(granted, pages + more);
+    SqliteStore::start(path, connection).unwrap()
+}
+
+#[test]
+fn a_full_disk_costs_rows_and_reserves_nothing() {
+    let (_folder, path) = place();
+    drop(SqliteStore::open(&path).unwrap());
+    let store = nearly_full(&path, 8);
+    assert_eq!(
+        reserve(&store, wanted("e", 1_000, "first", 100)),
+        Ok(Reserved::Granted)
+    );
+    let mut acknowledged = 0;
+    while block_on(store.flush()).is_ok() {
+        acknowledged += 1;
+        store.record(row("a", acknowledged));
+        assert!(acknowledged < 1_000, "the file never fills up");
+    }
+    let lost = store.lost_rows();
+    assert_eq!(lost, 1);
+    assert!(acknowledged > 1);
+    // A name too long for whatever room is left.
+    let name = "e".repeat(100_000);
+    let error = reserve(&store, wanted(&name, 1_000, "second", 100)).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the telemetry store failed: database or disk is full"
+    );
+    // What was acknowledged is there, and what was reserved before is settled: it needs no room.
+    let kept = acknowledged as usize - 1;
+    assert_eq!(attempts(&store, "a").len(), kept);
+    store.settle("first", Some(Usd::nanos(7)));
+    assert_eq!(state(&store, 1_000), Some(holds("e", 1_000, 7, 0)));
+    drop(store);
+    let store = SqliteStore::open(&path).unwrap();
+    assert_eq!(attempts(&store, "a").len(), kept);
+    assert_eq!(block_on(store.envelope(&name, 1_000)), Ok(None));
+    assert_eq!(state(&store, 1_000), Some(holds("e", 1_000, 7, 0)));
+}
+
+#[test]
+fn rows_and_money_do_not_fail_for_each_other() {
+    let (_folder, path) = place();
+    let store = SqliteStore::open(&path).unwrap();
+    let other = Connection::open(&path).unwrap();
+    other.execute_batch("DROP TABLE captures").unwrap();
+    // In one batch or in two: the reservation is made and the row is lost.
+    store.record_captured(row("a", 1), capture(&row("a", 1), 1));
+    let granted = reserve(&store, wanted("e", 10, "r", 10));
+    assert_eq!(granted, Ok(Reserved::Granted));
+    let _ = block_on(store.flush());
+    assert_eq!(store.lost_rows(), 1);
+
+    let (_folder, path) = place();
+    let store = SqliteStore::open(&path).unwrap();
+    let other = Connection::open(&path).unwrap();
+    other.execute_batch("DROP TABLE charges").unwrap();
+    store.record(row("a", 1));
+    assert!(reserve(&store, wanted("e", 10, "r", 10)).is_err());
+    store.settle("r", None);
+    block_on(store.flush()).unwrap();
+    assert_eq!(attempts(&store, "a"), [row("a", 1)]);
+    // The envelope that the failed reservation opened went with it.
+    let opened: i64 = other
+        .query_row("SELECT count(*) FROM envelopes", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(opened, 0);
+}
+
+/// Nothing is read-only to root, so the test asks the file system first.
+#[test]
+fn a_read_only_folder_is_refused() {
+    let (_folder, path) = place();
+    let folder = path.parent().unwrap();
+    std::fs::create_dir_all(folder).unwrap();
+    let mut permissions = std::fs::metadata(folder).unwrap().permissions();
+    permissions.set_readonly(true);
+    std::fs::set_permissions(folder, permissions).unwrap();
+    if std::fs::write(folder.join("probe"), "").is_err() {
+        assert!(reason(SqliteStore::open(&path)).contains("unable to open database file"));
+    }
+    #[expect(
+        clippy::permissions_set_readonly_false,
+        reason = "the folder is the test's own, and goes now"
+    )]
+    {
+        let mut permissions = std::fs::metadata(folder).unwrap().permissions();
+        permissions.set_readonly(false);
+        std::fs::set_permissions(folder, permissions).unwrap();
+    }
+}
+
+/// E4: a clock that goes back brings nothing back, and lets nothing lapse early.
+#[test]
+fn a_clock_that_goes_back_gives_no_money_back() {
+    let (_folder, path) = place();
+    let store = SqliteStore::open(&path).unwrap();
+    reserve(&store, wanted("e", 10, "a", 4)).unwrap();
+    assert_eq!(state(&store, 2_000), Some(holds("e", 10, 4, 0)));
+    let back = Reserve {
+        now_ms: -5_000,
+        lapses_ms: -4_000,
+        ..wanted("e", 10, "b", 6)
+    };
+    assert_eq!(reserve(&store, back.clone()), Ok(Reserved::Granted));
+    assert_eq!(state(&store, -4_001), Some(holds("e", 10, 4, 6)));
+    let more = Reserve {
+        id: "c".to_owned(),
+        ..back
+    };
+    let refused = Reserved::Exhausted(holds("e", 10, 4, 6));
+    assert_eq!(reserve(&store, more), Ok(refused));
+}
