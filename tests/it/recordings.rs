@@ -133,6 +133,7 @@ fn fnv(text: &str) -> u64 {
     })
 }
 
+#[expect(clippy::print_stderr, reason = "a skipped test has to say so")]
 fn recordings() -> Vec<Recording> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let files = files(&root.join("../../shared/corpora/provider-recordings"));
