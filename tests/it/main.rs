@@ -22,6 +22,7 @@ mod quality;
 mod raw;
 mod readme;
 mod recordings;
+mod relayed;
 mod repair;
 mod request;
 mod resolve;

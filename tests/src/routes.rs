@@ -57,6 +57,10 @@ pub async fn cached(input: CachedInput) -> rig::Result<ladder::Reply>;
 #[rig::route("reference")]
 pub async fn reference(input: ReferenceInput) -> rig::Result<ladder::Reply>;
 
+/// The responses dialect.
+#[rig::route("relayed")]
+pub async fn relayed(input: RelayedInput) -> rig::Result<ladder::Reply>;
+
 /// Tools in both dialects.
 #[rig::route("tooled")]
 pub async fn tooled(input: TooledInput) -> rig::Result<rig::Turn<self::Reply>>;
