@@ -4,6 +4,7 @@
 //! `route.yaml`, so that any bytes at all are an input.
 
 pub mod answers;
+pub mod replies;
 
 use std::fs;
 use std::io;

@@ -1,4 +1,5 @@
-//! Which inputs does fuzzing start from? One for each golden case of `rig-build`, in `target/corpus`.
+//! Which inputs does fuzzing start from? One for each golden case of `rig-build`, in `target/corpus`; the cases of
+//! `answers`; and the recorded responses, where they are beside the checkout, in `target/replies`.
 
 use std::fs;
 use std::io;
@@ -36,7 +37,31 @@ fn main() -> io::Result<()> {
     for (at, (_, answer)) in rig_fuzz::answers::CASES.iter().enumerate() {
         fs::write(answers.join(format!("case-{at}")), answer)?;
     }
+    replies(&here.join("../../shared/corpora/provider-recordings"), here)?;
     println!("{count} inputs in {}", corpus.display());
+    Ok(())
+}
+
+/// Writes the recorded responses of a folder as inputs of `decode` and `stream`.
+fn replies(recordings: &Path, here: &Path) -> io::Result<()> {
+    let inputs = here.join("target/replies");
+    fs::create_dir_all(&inputs)?;
+    let mut files = Vec::new();
+    if recordings.is_dir() {
+        read(recordings, recordings, &mut files)?;
+    }
+    for (name, json) in files {
+        let recording: serde_json::Value = serde_json::from_slice(&json).unwrap_or_default();
+        let (api, response) = (recording["api"].as_str(), &recording["response"]);
+        let body = response["sse"].as_str().or(response["body"].as_str());
+        let status = response["status"].as_u64().unwrap_or(200);
+        let status = u16::try_from(status).unwrap_or(200);
+        if let (Some(api), Some(body)) = (api, body)
+            && let Some(input) = rig_fuzz::replies::input(api, status, body)
+        {
+            fs::write(inputs.join(name.replace('/', "-")), input)?;
+        }
+    }
     Ok(())
 }
 
