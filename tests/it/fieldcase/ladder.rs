@@ -5,8 +5,9 @@ use std::task::{Context, Waker};
 use std::time::Duration;
 
 use rig::__private::{
-    ANTHROPIC, Candidate, Capabilities, DEEPSEEK, Enforcement, FIREWORKS, Limits, Plan, Policy,
-    Price, Provider, Rates, Repair, Route, Segment, Template, Tool, call,
+    ANTHROPIC, CacheDirective, Candidate, Capabilities, DEEPSEEK, Dialect, Enforcement, FIREWORKS,
+    Limits, NativeSchema, Plan, Policy, Price, Provider, Rates, Repair, Route, Sampling, Segment,
+    Template, TokenLimitKey, Tool, call,
 };
 use rig::testing::Scripted;
 use rig::{FailureClass, NoVariant, Turn, Usd};
@@ -32,6 +33,21 @@ pub(super) const fn candidate(provider: &'static Provider) -> Candidate {
 }
 
 pub(super) static DEEPSEEK_A: [Candidate; 1] = [candidate(&DEEPSEEK)];
+/// A host of the responses dialect.
+static RELAY: Provider = Provider {
+    name: "relay",
+    dialect: Dialect::OpenAiResponses,
+    base_url: "http://relay.test/v1",
+    base_url_env: "RELAY_BASE_URL",
+    key_env: None,
+    capabilities: Capabilities::of(&[]),
+    native_schema: NativeSchema::Any,
+    token_limit: TokenLimitKey::MaxTokens,
+    cached_prefix: None,
+    cache: CacheDirective::None,
+    tiers: &[],
+};
+static RESPONSES_A: [Candidate; 1] = [candidate(&RELAY)];
 static ANTHROPIC_A: [Candidate; 1] = [candidate(&ANTHROPIC)];
 static BOTH: [Candidate; 2] = [candidate(&DEEPSEEK), candidate(&FIREWORKS)];
 
@@ -62,6 +78,12 @@ pub(super) fn route(
         ..Route::BLANK
     }
 }
+
+/// So short that what an attempt may cost is little.
+const SHORT: Sampling = Sampling {
+    max_output_tokens: Some(512),
+    ..Sampling::BLANK
+};
 
 pub(super) const ONE_REPAIR: Option<Repair> = Some(Repair {
     max_repairs: 1,
@@ -116,15 +138,15 @@ fn fc_21_a_refusal_in_its_own_field() {
     };
     let mut files = 0;
     for (file, expected) in case.expected("outputs") {
-        // What streams, and the API that no provider here speaks.
-        if ["stream.sse", "responses.http"].contains(&file.as_str()) {
+        // What streams is asked for as a stream.
+        if file == "stream.sse" {
             continue;
         }
         files += 1;
-        let candidates = if file.starts_with("anthropic") {
-            &ANTHROPIC_A
-        } else {
-            &DEEPSEEK_A
+        let candidates = match file.as_str() {
+            "anthropic.http" => &ANTHROPIC_A,
+            "responses.http" => &RESPONSES_A,
+            _ => &DEEPSEEK_A,
         };
         let policy = retries(&[(FailureClass::ContentInvalid, 2)]);
         let world = world();
@@ -149,7 +171,7 @@ fn fc_21_a_refusal_in_its_own_field() {
         assert_eq!(end, expected, "{file}");
         assert!(!format!("{result:?}").contains("can't help") || result.is_ok());
     }
-    assert_eq!(files, 4);
+    assert_eq!(files, 5);
 }
 
 // L1
@@ -264,22 +286,31 @@ fn fc_41_the_caller_drops_the_call_in_flight() {
     ] {
         let world = world();
         world.push(script);
-        let policy = retries(&[(FailureClass::CapacityShed, 1)]);
+        let policy = || Policy {
+            sampling: SHORT,
+            ..retries(&[(FailureClass::CapacityShed, 1)])
+        };
+        let cap = Usd::nanos(100_000_000);
+        let call = || ask::<FcBase>(route(&DEEPSEEK_A, None, policy())).envelope("e1", cap);
         {
-            let mut run = pin!(
-                ask::<FcBase>(route(&DEEPSEEK_A, None, policy))
-                    .on(&world.rig)
-                    .run()
-            );
+            let mut run = pin!(call().on(&world.rig).run());
             let mut ctx = Context::from_waker(Waker::noop());
             assert!(run.as_mut().poll(&mut ctx).is_pending());
         }
         assert_eq!(classes(&world), expected);
         assert_eq!(world.transport.requests().len(), 1);
-        // The next run on the same rig works.
+        // E4: nobody knows what it has cost, so that its reservation is spent, and none is left standing.
+        let state = || block_on(world.rig.envelope("e1")).unwrap().unwrap();
+        let before = state();
+        assert!(
+            before.spent > Usd::ZERO && before.spent <= cap,
+            "{before:?}"
+        );
+        assert_eq!(before.reserved, Usd::ZERO);
+        // The next run on the same rig works, and pays from the same envelope.
         world.push([response(&case, "ok.http")]);
-        let next = ask::<FcBase>(route(&DEEPSEEK_A, None, Policy::BLANK)).on(&world.rig);
-        block_on(next.run()).unwrap();
+        let run = block_on(call().on(&world.rig).run()).unwrap();
+        assert_eq!(state().spent, before.spent + run.meta.run_cost);
     }
     let world = world();
     drop(
@@ -311,14 +342,23 @@ fn fc_46_the_price_of_the_attempts_that_failed() {
     };
     let script =
         |last| ["first_bad.http", "repair_bad.http", last].map(|file| response(&case, file));
+    let policy = || Policy {
+        sampling: SHORT,
+        ..Policy::BLANK
+    };
+    let call = || {
+        let call = ask::<FcBase>(route(&DEEPSEEK_A, repair(), policy()));
+        call.envelope("e4", Usd::nanos(1_000_000_000))
+    };
+    let spent = |world: &World| {
+        let state = block_on(world.rig.envelope("e4")).unwrap().unwrap();
+        assert_eq!(state.reserved, Usd::ZERO);
+        state.spent
+    };
     let served = world();
     served.push(script("repair2_ok.http"));
-    let run = block_on(
-        ask::<FcBase>(route(&DEEPSEEK_A, repair(), Policy::BLANK))
-            .on(&served.rig)
-            .run(),
-    );
-    let meta = run.unwrap().meta;
+    let meta = block_on(call().on(&served.rig).run()).unwrap().meta;
+    assert_eq!(spent(&served), Usd::nanos(11_300_000));
     assert_eq!(costs(&served), [4_000_000, 6_000_000, 1_300_000]);
     assert_eq!(meta.run_cost, Usd::nanos(11_300_000));
     assert_eq!(
@@ -335,11 +375,8 @@ fn fc_46_the_price_of_the_attempts_that_failed() {
 
     let failed = world();
     failed.push(script("first_bad.http"));
-    let run = block_on(
-        ask::<FcBase>(route(&DEEPSEEK_A, repair(), Policy::BLANK))
-            .on(&failed.rig)
-            .run(),
-    );
+    let run = block_on(call().on(&failed.rig).run());
     assert_eq!(run.unwrap_err().class(), Some(FailureClass::ContentInvalid));
+    assert_eq!(spent(&failed), Usd::nanos(12_000_000));
     assert_eq!(costs(&failed), [4_000_000, 6_000_000, 2_000_000]);
 }
