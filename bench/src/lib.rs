@@ -1,9 +1,12 @@
 //! What is timed? A strict schema, its type, answers that conform, and calls of a route that has them.
 
-use rig::Rig;
-use rig::store::{AttemptRow, Capture, StoreError};
-use rig::testing::chat_completion;
+use rig::store::{
+    AttemptRow, Capture, Envelope, EnvelopeState, ObservedLatency, Reserve, Reserved, Spend,
+    Spending, StoreError,
+};
+use rig::testing::{MemoryStore, chat_completion};
 use rig::transport::{Body, BoxFuture, Headers, Request, Response, TransportError};
+use rig::{Rig, Usd};
 use rig_spec::Schema;
 use serde_json::Value;
 
@@ -147,7 +150,10 @@ pub fn answer_of(body: &str) -> Option<String> {
 #[must_use]
 pub fn rig(body: String) -> Rig {
     let builder = Rig::builder().ignore_env().key("openai", "none");
-    let rig = builder.transport(Always(body)).store(Nowhere).build();
+    let rig = builder
+        .transport(Always(body))
+        .store(Nowhere(MemoryStore::default()))
+        .build();
     rig.expect("nothing is opened")
 }
 
@@ -155,7 +161,7 @@ struct Always(String);
 
 struct Whole(Option<Vec<u8>>);
 
-struct Nowhere;
+struct Nowhere(MemoryStore);
 
 impl rig::Transport for Always {
     fn send(&self, _: Request) -> BoxFuture<'_, Result<Response, TransportError>> {
@@ -181,14 +187,49 @@ impl rig::Store for Nowhere {
     fn record_captured(&self, _: AttemptRow, _: Capture) {}
 
     fn flush(&self) -> BoxFuture<'_, Result<(), StoreError>> {
-        Box::pin(std::future::ready(Ok(())))
+        self.0.flush()
     }
 
-    fn attempts(&self, _: &str) -> BoxFuture<'_, Result<Vec<AttemptRow>, StoreError>> {
-        Box::pin(std::future::ready(Ok(Vec::new())))
+    fn attempts(&self, run_id: &str) -> BoxFuture<'_, Result<Vec<AttemptRow>, StoreError>> {
+        self.0.attempts(run_id)
     }
 
-    fn captures(&self, _: &str) -> BoxFuture<'_, Result<Vec<Capture>, StoreError>> {
-        Box::pin(std::future::ready(Ok(Vec::new())))
+    fn captures(&self, route: &str) -> BoxFuture<'_, Result<Vec<Capture>, StoreError>> {
+        self.0.captures(route)
+    }
+
+    fn observed_latency(
+        &self,
+        route: &str,
+    ) -> BoxFuture<'_, Result<Vec<ObservedLatency>, StoreError>> {
+        self.0.observed_latency(route)
+    }
+
+    fn spend(&self, of: Spending) -> BoxFuture<'_, Result<Spend, StoreError>> {
+        self.0.spend(of)
+    }
+
+    fn open_envelope(
+        &self,
+        envelope: Envelope,
+        now_ms: i64,
+    ) -> BoxFuture<'_, Result<EnvelopeState, StoreError>> {
+        self.0.open_envelope(envelope, now_ms)
+    }
+
+    fn reserve(&self, wanted: Reserve) -> BoxFuture<'_, Result<Reserved, StoreError>> {
+        self.0.reserve(wanted)
+    }
+
+    fn settle(&self, id: &str, charge: Option<Usd>) {
+        self.0.settle(id, charge);
+    }
+
+    fn envelope(
+        &self,
+        name: &str,
+        now_ms: i64,
+    ) -> BoxFuture<'_, Result<Option<EnvelopeState>, StoreError>> {
+        self.0.envelope(name, now_ms)
     }
 }
