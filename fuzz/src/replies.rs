@@ -4,23 +4,14 @@
 
 use rig_runtime::transport::Headers;
 use rig_runtime::{Decoded, DecodedAs, read_response};
-use rig_spec::{
-    ANTHROPIC, CacheDirective, Capabilities, DEEPINFRA, Dialect, GEMINI, NativeSchema, OPENAI,
-    Provider, TokenLimitKey,
-};
+use rig_spec::{ANTHROPIC, DEEPINFRA, Dialect, GEMINI, OPENAI, Provider};
 
 static RESPONSES: Provider = Provider {
     name: "host",
     dialect: Dialect::OpenAiResponses,
     base_url: "http://127.0.0.1:8080/v1",
     base_url_env: "HOST_BASE_URL",
-    key_env: None,
-    capabilities: Capabilities::of(&[]),
-    native_schema: NativeSchema::Any,
-    token_limit: TokenLimitKey::MaxTokens,
-    cached_prefix: None,
-    cache: CacheDirective::None,
-    tiers: &[],
+    ..Provider::BLANK
 };
 
 /// Who may have answered. The places are part of what an input means.

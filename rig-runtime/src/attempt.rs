@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rig_spec::{Cache, CacheDirective, Candidate, FailureClass, Tool, Usd};
+use rig_spec::{Cache, Candidate, FailureClass, Tool, Usd};
 
 use crate::access::Host;
 use crate::cache::CacheHandle;
@@ -235,18 +235,16 @@ pub(crate) async fn dispatch(
     row.requested_tier = job.route.policy.tier;
     row.pricing_missing = candidate.price.is_none();
     row.repaired_by = ask.is_repair.then(|| name(candidate));
-    row.cache_key = match candidate.provider.cache {
-        CacheDirective::PromptCacheKey => prefix.as_ref().map(Prefix::key),
-        CacheDirective::CachedContent => prefix.as_ref().and_then(Prefix::handle),
-        CacheDirective::CacheControl | CacheDirective::None => None,
-    }
-    .map(str::to_owned);
+    let told = prefix
+        .as_ref()
+        .and_then(|prefix| prefix.cache_key(candidate.provider.cache));
+    row.cache_key = told.map(str::to_owned);
     row.prefix_fingerprint = prefix.map(|prefix| prefix.fingerprint);
     let limit = Limit::of(job, left);
     let awaited = Awaited {
         provider: candidate.provider,
         price: candidate.price.as_ref(),
-        tools: ask.tools,
+        has_tools: !ask.tools.is_empty(),
         listener: job.listener.as_ref(),
         policy: &job.route.policy,
     };

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use rig_spec::{FailureClass, Policy, Price, Provider, Tool};
+use rig_spec::{FailureClass, Policy, Price, Provider};
 
 use crate::attempt::millis;
 use crate::clock::{Clock, within};
@@ -21,8 +21,8 @@ pub(crate) struct Awaited<'a> {
     pub(crate) provider: &'static Provider,
     /// What the tokens cost, where that is known.
     pub(crate) price: Option<&'a Price>,
-    /// The tools that the model was told of.
-    pub(crate) tools: &'a [Tool],
+    /// Whether the model was told of tools; without any, a tool call is no answer.
+    pub(crate) has_tools: bool,
     /// Who hears the answer.
     pub(crate) listener: Option<&'a Listener>,
     /// How long it may be silent while somebody hears it.
@@ -76,7 +76,7 @@ pub(crate) async fn exchange(
         }
         silence.ends();
     }
-    reading.finish(awaited.tools)
+    reading.finish(awaited.has_tools)
 }
 
 /// How long a provider may be silent: until the first content, and from content to content. What keeps a connection

@@ -3,7 +3,7 @@
 //! Providers cache beginnings of prompts. A route with `cache: auto` tells each of them, in its own way, where the
 //! common beginning ends, or by which key it is known.
 
-use rig_spec::{Schema, Tool};
+use rig_spec::{CacheDirective, Schema, Tool};
 
 use crate::cache::CacheHandle;
 
@@ -45,6 +45,15 @@ impl Prefix {
     pub(crate) fn at(self, handle: Option<&CacheHandle>) -> Self {
         let name = handle.map(|handle| handle.name.clone());
         Self { name, ..self }
+    }
+
+    /// Returns what a provider's cache is told as a name or a key; `None` where it is told none.
+    pub(crate) fn cache_key(&self, directive: CacheDirective) -> Option<&str> {
+        match directive {
+            CacheDirective::PromptCacheKey => Some(self.key()),
+            CacheDirective::CachedContent => self.handle(),
+            CacheDirective::CacheControl | CacheDirective::None => None,
+        }
     }
 
     /// Returns the caller's own name for it.

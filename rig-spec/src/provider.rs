@@ -111,6 +111,24 @@ pub struct Provider {
     pub tiers: &'static [Tier],
 }
 
+impl Provider {
+    /// A host that says nothing of itself: no key, no flags, the chat dialect. Others are written as this one and what
+    /// is different.
+    pub const BLANK: Self = Self {
+        name: "",
+        dialect: Dialect::OpenAiChat,
+        base_url: "",
+        base_url_env: "",
+        key_env: None,
+        capabilities: Capabilities::of(&[]),
+        native_schema: NativeSchema::Any,
+        token_limit: TokenLimitKey::MaxTokens,
+        cached_prefix: None,
+        cache: CacheDirective::None,
+        tiers: &[],
+    };
+}
+
 const NATIVE: Capabilities =
     Capabilities::of(&[Capability::StructuredNative, Capability::JsonMode]);
 const JSON_MODE: Capabilities = Capabilities::of(&[Capability::JsonMode]);

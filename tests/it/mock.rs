@@ -131,7 +131,7 @@ fn an_answer_that_does_not_conform_is_repaired() {
     );
 }
 
-// K: every class that a provider can cause is read as that class, in both dialects.
+// K: every class that a provider can cause is read as that class, in the chat and the messages dialect.
 #[test]
 fn a_candidate_fails_as_it_is_told() {
     for class in [

@@ -72,7 +72,7 @@ fn a_tool_call_is_returned_and_not_validated() {
     assert_eq!(block_on(world.rig.captures("tooled")).unwrap(), []);
 }
 
-// L1, L2: both dialects are told of the tools, and either may answer without one.
+// L1, L2: the candidates of both dialects are told of the tools, and either may answer without one.
 #[test]
 fn the_tools_go_with_the_request() {
     let seen = check(

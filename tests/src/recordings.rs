@@ -7,10 +7,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rig::__private::{
-    CacheDirective, Capabilities, Decoded, Dialect, FailureClass, NativeSchema, PROVIDERS,
-    Provider, TokenLimitKey, read_response,
-};
+use rig::__private::{Decoded, Dialect, FailureClass, PROVIDERS, Provider, read_response};
 use rig::transport::Headers;
 use serde::Serialize;
 use serde_json::Value;
@@ -65,13 +62,7 @@ const fn host(dialect: Dialect) -> Provider {
         dialect,
         base_url: "http://127.0.0.1:8080/v1",
         base_url_env: "HOST_BASE_URL",
-        key_env: None,
-        capabilities: Capabilities::of(&[]),
-        native_schema: NativeSchema::Any,
-        token_limit: TokenLimitKey::MaxTokens,
-        cached_prefix: None,
-        cache: CacheDirective::None,
-        tiers: &[],
+        ..Provider::BLANK
     }
 }
 

@@ -61,7 +61,7 @@ pub async fn reference(input: ReferenceInput) -> rig::Result<ladder::Reply>;
 #[rig::route("relayed")]
 pub async fn relayed(input: RelayedInput) -> rig::Result<ladder::Reply>;
 
-/// Tools in both dialects.
+/// Tools in two dialects.
 #[rig::route("tooled")]
 pub async fn tooled(input: TooledInput) -> rig::Result<rig::Turn<self::Reply>>;
 

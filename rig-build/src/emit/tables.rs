@@ -95,10 +95,7 @@ pub(super) fn hosts(out: &mut String, route: &Checked) {
             out,
             format_args!("    capabilities: {},\n", capabilities(host.capabilities)),
         );
-        out.push_str("    native_schema: __rig::NativeSchema::Any,\n");
-        out.push_str("    token_limit: __rig::TokenLimitKey::MaxTokens,\n");
-        out.push_str("    cached_prefix: ::core::option::Option::None,\n");
-        out.push_str("    cache: __rig::CacheDirective::None,\n    tiers: &[],\n};\n");
+        out.push_str("    ..__rig::Provider::BLANK\n};\n");
     }
 }
 

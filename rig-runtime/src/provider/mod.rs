@@ -197,8 +197,7 @@ fn answer(
 
 const NO_ANSWER: &str = "the response holds no answer";
 
-/// Returns the reply that an answer is. `tools` are those that the model was told of; without any, a tool call is
-/// no answer.
+/// Returns the reply that an answer is. Without tools that the model was told of, a tool call is no answer.
 ///
 /// # Errors
 ///
@@ -208,8 +207,8 @@ const NO_ANSWER: &str = "the response holds no answer";
     clippy::result_large_err,
     reason = "a reply is as large, and both are moved once"
 )]
-fn conclude(mut answer: Answer, tools: &[Tool], headers: &Headers) -> Result<Reply, Failed> {
-    if tools.is_empty() {
+fn conclude(mut answer: Answer, has_tools: bool, headers: &Headers) -> Result<Reply, Failed> {
+    if !has_tools {
         answer.tool_calls.clear();
     }
     answer.settle(headers)

@@ -6,7 +6,7 @@
 
 use std::mem;
 
-use rig_spec::{Dialect, Provider, Tool};
+use rig_spec::{Dialect, Provider};
 use serde_json::{Value, json};
 
 use super::fault::{Fault, is_error};
@@ -137,18 +137,20 @@ impl Reading {
         }
     }
 
-    /// Returns what the response says, now that it has ended. `tools` are those that the model was told of.
+    /// Returns what the response says, now that it has ended. Without tools that the model was told of, a tool call is no
+    /// answer.
     ///
     /// # Errors
     ///
-    /// The classified failure: of the status, of an error in the body, or of an answer that is none. A stream that ended without a finish reason is `network` (K5).
+    /// The classified failure: of the status, of an error in the body, or of an answer that is none. A stream that ended
+    /// without a finish reason is `network` (K5).
     #[expect(
         clippy::result_large_err,
         reason = "a reply is as large, and both are moved once"
     )]
-    pub(crate) fn finish(self, tools: &[Tool]) -> Result<Reply, Failed> {
+    pub(crate) fn finish(self, has_tools: bool) -> Result<Reply, Failed> {
         let (answer, headers) = self.answer();
-        conclude(answer?, tools, &headers)
+        conclude(answer?, has_tools, &headers)
     }
 
     /// Returns what the response says before anybody asks whether it is an answer, and its headers.
@@ -199,8 +201,10 @@ impl Events {
     fn push(&mut self, piece: &[u8]) -> Heard {
         let mut heard = Heard::default();
         self.tail.extend_from_slice(piece);
-        let beyond = self.tail.len().saturating_sub(LONGEST_TAIL);
-        self.tail.drain(..beyond);
+        // Not at every piece, since what is kept has to move.
+        if self.tail.len() > 2 * LONGEST_TAIL {
+            self.tail.drain(..self.tail.len() - LONGEST_TAIL);
+        }
         for event in self.decoder.push(piece) {
             if !self.is_over && self.take(event, &mut heard).is_none() {
                 self.assembly.fail(json!({ "message": UNREADABLE }));
@@ -264,6 +268,8 @@ const LONGEST_TAIL: usize = 16_384;
 
 /// Returns the error that ends a stream without being an event of it: some hosts append it as plain JSON.
 fn loose_error(tail: &[u8]) -> Option<Value> {
+    // As much as is always there, wherever the body was cut.
+    let tail = &tail[tail.len().saturating_sub(LONGEST_TAIL)..];
     let starts = tail.windows(2).enumerate();
     let mut starts = starts.filter(|(_, pair)| pair == b"\n{");
     let error = |at: usize| {

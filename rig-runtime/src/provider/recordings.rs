@@ -1,15 +1,12 @@
 //! Do real answers decode to what they are?
 //!
-//! Every recorded answer of the dialects that we speak, whole or streamed, compared with its label; a stream also with itself,
-//! cut in other places. The recordings are not part of the repository; where they are missing the tests say so and
-//! pass.
+//! Every recorded answer of the dialects that we speak, whole or streamed, compared with its label; a stream also with
+//! itself, cut in other places. The recordings are not part of the repository; where they are missing the tests say so
+//! and pass.
 
 use std::path::{Path, PathBuf};
 
-use rig_spec::{
-    ANTHROPIC, CacheDirective, Capabilities, Dialect, FailureClass, GEMINI, NativeSchema,
-    PROVIDERS, Provider, Schema, TokenLimitKey, Tool,
-};
+use rig_spec::{ANTHROPIC, Dialect, FailureClass, GEMINI, PROVIDERS, Provider};
 use serde_json::{Value, json};
 
 use super::{Failed, Reading, Reply, Usage};
@@ -22,13 +19,7 @@ const fn host(dialect: Dialect) -> Provider {
         dialect,
         base_url: "http://127.0.0.1:8080/v1",
         base_url_env: "HOST_BASE_URL",
-        key_env: None,
-        capabilities: Capabilities::of(&[]),
-        native_schema: NativeSchema::Any,
-        token_limit: TokenLimitKey::MaxTokens,
-        cached_prefix: None,
-        cache: CacheDirective::None,
-        tiers: &[],
+        ..Provider::BLANK
     }
 }
 
@@ -193,12 +184,12 @@ impl<'a> Recorded<'a> {
         &self,
         pieces: impl IntoIterator<Item = &'b [u8]>,
     ) -> (Result<Reply, Failed>, String) {
-        self.told(&[ANY], pieces)
+        self.told(true, pieces)
     }
 
     fn told<'b>(
         &self,
-        tools: &[Tool],
+        has_tools: bool,
         pieces: impl IntoIterator<Item = &'b [u8]>,
     ) -> (Result<Reply, Failed>, String) {
         let mut reading = Reading::new(self.provider, self.status, self.headers.clone());
@@ -206,30 +197,17 @@ impl<'a> Recorded<'a> {
         for piece in pieces {
             text.push_str(&reading.push(piece).text);
         }
-        (reading.finish(tools), text)
+        (reading.finish(has_tools), text)
     }
 }
 
 /// Returns whether a recording decodes to its label.
 fn compare(recorded: &Recorded<'_>) -> Result<(), String> {
-    let untold = recorded.told(&[], [recorded.body]).0;
+    let untold = recorded.told(false, [recorded.body]).0;
     let told = recorded.heard([recorded.body]).0;
     agrees(recorded.provider, recorded.recording, &untold)?;
     calls_agree(recorded.recording, &told)
 }
-
-/// The tool of a route that declares some; which ones is the gate's business.
-pub(super) const ANY: Tool = Tool {
-    name: "any",
-    description: "",
-    parameters: Schema {
-        name: "any",
-        json: "{}",
-        skeleton: "",
-        gate: "",
-        hash: 0,
-    },
-};
 
 /// L1: told of tools, a tool call is one, with its names and arguments; what is none stays none.
 fn calls_agree(recording: &Value, decoded: &Result<Reply, Failed>) -> Result<(), String> {

@@ -19,7 +19,7 @@ fn decode(
     body: &[u8],
 ) -> Result<Reply, Failed> {
     let answer = super::answer(provider, status, headers, body)?;
-    super::conclude(answer, &[], headers)
+    super::conclude(answer, false, headers)
 }
 
 #[expect(clippy::result_large_err, reason = "as `answer`")]

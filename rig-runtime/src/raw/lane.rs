@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use rig_spec::{CacheDirective, FailureClass, Price, Schema, Tool, model_facts};
+use rig_spec::{FailureClass, Price, model_facts};
 
 use super::{Asked, Cache, Form, RawReply, guard};
 use crate::access::given_key;
@@ -134,11 +134,10 @@ async fn dispatch(
     };
     let model = asked.model.clone().into();
     let mut dispatch = Dispatch::begin(parts, &origin, journal, provider.name.into(), model);
-    let cache_key = prefix.as_ref().and_then(|prefix| match provider.cache {
-        CacheDirective::PromptCacheKey => Some(prefix.key().to_owned()),
-        CacheDirective::CachedContent => prefix.handle().map(str::to_owned),
-        CacheDirective::CacheControl | CacheDirective::None => None,
-    });
+    let told = prefix
+        .as_ref()
+        .and_then(|prefix| prefix.cache_key(provider.cache));
+    let cache_key = told.map(str::to_owned);
     let row = dispatch.row();
     row.requested_tier = asked.policy.tier;
     row.pricing_missing = price.is_none();
@@ -152,7 +151,7 @@ async fn dispatch(
     let awaited = Awaited {
         provider,
         price: price.as_ref(),
-        tools: if tools.is_empty() { &[] } else { &SOME_TOOL },
+        has_tools: !tools.is_empty(),
         listener,
         policy: &asked.policy,
     };
@@ -202,19 +201,6 @@ async fn dispatch(
     };
     Ok((reply.into(), meta))
 }
-
-/// Stands for the caller's tools: the reader of an answer asks only whether there are any.
-const SOME_TOOL: [Tool; 1] = [Tool {
-    name: "",
-    description: "",
-    parameters: Schema {
-        name: "",
-        json: "{}",
-        skeleton: "",
-        gate: "",
-        hash: 0,
-    },
-}];
 
 /// Returns what the provider's cache is told.
 fn prefix(asked: &Asked) -> Option<Prefix> {

@@ -1,7 +1,8 @@
 //! How are rows kept in a SQLite file?
 //!
 //! One thread owns the connection. Rows, reservations and settlements wait for it in a bounded queue, and whatever has
-//! queued up becomes one transaction. Several processes may share a file: it is in WAL mode, and a writer waits for another's lock.
+//! queued up becomes one transaction. Several processes may share a file: it is in WAL mode, and a writer waits for
+//! another's lock.
 //!
 //! **Invariant:** a row whose [`Store::flush`] has returned `Ok` survives `kill -9` and, as far as the disk
 //! tells the truth, a loss of power: commits are synced (`synchronous = FULL`). Rows still in the queue do not.

@@ -5,9 +5,8 @@ use std::task::{Context, Waker};
 use std::time::Duration;
 
 use rig::__private::{
-    ANTHROPIC, CacheDirective, Candidate, Capabilities, DEEPSEEK, Dialect, Enforcement, FIREWORKS,
-    Limits, NativeSchema, Plan, Policy, Price, Provider, Rates, Repair, Route, Sampling, Segment,
-    Template, TokenLimitKey, Tool, call,
+    ANTHROPIC, Candidate, Capabilities, DEEPSEEK, Dialect, Enforcement, FIREWORKS, Limits, Plan,
+    Policy, Price, Provider, Rates, Repair, Route, Sampling, Segment, Template, Tool, call,
 };
 use rig::testing::Scripted;
 use rig::{FailureClass, NoVariant, Turn, Usd};
@@ -39,13 +38,7 @@ static RELAY: Provider = Provider {
     dialect: Dialect::OpenAiResponses,
     base_url: "http://relay.test/v1",
     base_url_env: "RELAY_BASE_URL",
-    key_env: None,
-    capabilities: Capabilities::of(&[]),
-    native_schema: NativeSchema::Any,
-    token_limit: TokenLimitKey::MaxTokens,
-    cached_prefix: None,
-    cache: CacheDirective::None,
-    tiers: &[],
+    ..Provider::BLANK
 };
 static RESPONSES_A: [Candidate; 1] = [candidate(&RELAY)];
 static ANTHROPIC_A: [Candidate; 1] = [candidate(&ANTHROPIC)];

@@ -174,11 +174,7 @@ static HOST_LOCAL: __rig::Provider = __rig::Provider {
     base_url_env: "LOCAL_BASE_URL",
     key_env: ::core::option::Option::Some("LOCAL_API_KEY"),
     capabilities: __rig::Capabilities::of(&[__rig::Capability::StructuredNative, __rig::Capability::JsonMode]),
-    native_schema: __rig::NativeSchema::Any,
-    token_limit: __rig::TokenLimitKey::MaxTokens,
-    cached_prefix: ::core::option::Option::None,
-    cache: __rig::CacheDirective::None,
-    tiers: &[],
+    ..__rig::Provider::BLANK
 };
 
 /// Route `triage.ticket`, version 3.

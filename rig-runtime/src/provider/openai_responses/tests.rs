@@ -3,14 +3,14 @@
 use rig_spec::FailureClass;
 use serde_json::{Value, json};
 
-use crate::provider::recordings::{ANY, RESPONSES};
+use crate::provider::recordings::RESPONSES;
 use crate::provider::{Failed, Reading, Reply, Usage};
 use crate::transport::Headers;
 
 fn read(body: &str) -> Result<Reply, Box<Failed>> {
     let mut reading = Reading::new(&RESPONSES, 200, Headers::default());
     reading.push(body.as_bytes());
-    reading.finish(&[ANY]).map_err(Box::new)
+    reading.finish(true).map_err(Box::new)
 }
 
 fn whole(body: &Value) -> Result<Reply, Box<Failed>> {

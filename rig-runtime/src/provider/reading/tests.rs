@@ -5,7 +5,7 @@ use rig_spec::{ANTHROPIC, FailureClass, GEMINI, OPENAI, Provider};
 
 use super::*;
 use crate::provider::Called;
-use crate::provider::recordings::{ANY, RESPONSES};
+use crate::provider::recordings::RESPONSES;
 
 /// Reads the events of these data, and then the end of the body.
 fn read(provider: &'static Provider, events: &[&str]) -> Result<Reply, Box<Failed>> {
@@ -13,7 +13,7 @@ fn read(provider: &'static Provider, events: &[&str]) -> Result<Reply, Box<Faile
     for event in events {
         reading.push(format!("data: {event}\n\n").as_bytes());
     }
-    reading.finish(&[ANY]).map_err(Box::new)
+    reading.finish(true).map_err(Box::new)
 }
 
 const STOP: &str = r#"{"choices":[{"delta":{},"finish_reason":"stop"}]}"#;
@@ -156,7 +156,7 @@ fn an_error_is_the_end() {
         let mut reading = Reading::new(provider, 200, Headers::default());
         reading.push(format!("data: {error}\n\n").as_bytes());
         assert!(reading.is_over(), "{error}");
-        assert!(reading.finish(&[]).is_err());
+        assert!(reading.finish(false).is_err());
     }
 }
 
@@ -167,7 +167,7 @@ fn the_last_event_needs_no_empty_line_behind_it() {
         let mut reading = Reading::new(&OPENAI, 200, Headers::default());
         reading.push(format!("{text}\n\ndata: {STOP}{end}").as_bytes());
         assert_eq!(
-            reading.finish(&[]).map(|reply| reply.text),
+            reading.finish(false).map(|reply| reply.text),
             Ok("a".to_owned())
         );
     }
@@ -212,13 +212,13 @@ fn a_whole_response_is_read_as_one() {
         assert!(!reading.is_stream());
         // A mark of the byte order is no JSON, as ever.
         let is_read = !start.starts_with(b"\xef");
-        assert_eq!(reading.finish(&[]).is_ok(), is_read);
+        assert_eq!(reading.finish(false).is_ok(), is_read);
     }
     let mut reading = Reading::new(&OPENAI, 429, Headers::default());
     reading.push(b"data: {\"error\":{\"message\":\"m\"}}\n\n");
     assert!(!reading.is_stream());
     assert_eq!(
-        reading.finish(&[]).unwrap_err().class,
+        reading.finish(false).unwrap_err().class,
         FailureClass::CapacityShed
     );
 }
@@ -279,7 +279,7 @@ proptest! {
                     text.push_str(&reading.push(piece).text);
                     rest = more;
                 }
-                (text, reading.used(), reading.finish(&[ANY]))
+                (text, reading.used(), reading.finish(true))
             };
             let whole = read(&[body.len().max(1)]);
             prop_assert_eq!(&read(&cuts), &whole);

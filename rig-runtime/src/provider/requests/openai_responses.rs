@@ -1,6 +1,6 @@
 //! Do requests have the shape that the responses dialect wants?
 
-use rig_spec::{CacheDirective, Capabilities, Dialect, NativeSchema, TokenLimitKey};
+use rig_spec::{Dialect, NativeSchema};
 
 use super::tools::LOOKUP;
 use super::*;
@@ -11,12 +11,9 @@ static STRICT: Provider = Provider {
     base_url: "https://api.openai.com/v1",
     base_url_env: "OPENAI_RESPONSES_BASE_URL",
     key_env: Some("OPENAI_API_KEY"),
-    capabilities: Capabilities::of(&[]),
     native_schema: NativeSchema::OpenAiStrict,
-    token_limit: TokenLimitKey::MaxTokens,
-    cached_prefix: None,
-    cache: CacheDirective::None,
     tiers: &Tier::ALL,
+    ..Provider::BLANK
 };
 
 #[test]

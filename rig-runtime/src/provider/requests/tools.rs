@@ -10,7 +10,7 @@ pub(super) const LOOKUP: Tool = Tool {
     parameters: SCHEMA,
 };
 
-/// L1, W3: tools in both dialects; where calls share nothing else, the mark is on the last of them.
+/// L1, W3: tools as the chat and the messages dialect have them; where calls share nothing else, the mark is on the last of them.
 #[test]
 fn tools_are_told_in_each_dialect() {
     let body = |provider: &'static Provider, shared: usize| {
