@@ -4,6 +4,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod book;
 mod boundary;
 mod bounds;
 mod cache;
