@@ -149,11 +149,18 @@ pub fn answer_of(body: &str) -> Option<String> {
 /// If it cannot be built.
 #[must_use]
 pub fn rig(body: String) -> Rig {
+    rig_on(body, Nowhere(MemoryStore::default()))
+}
+
+/// Returns a rig whose provider answers everything with this body at once, and whose rows go to this store.
+///
+/// # Panics
+///
+/// If it cannot be built.
+#[must_use]
+pub fn rig_on(body: String, store: impl rig::Store + 'static) -> Rig {
     let builder = Rig::builder().ignore_env().key("openai", "none");
-    let rig = builder
-        .transport(Always(body))
-        .store(Nowhere(MemoryStore::default()))
-        .build();
+    let rig = builder.transport(Always(body)).store(store).build();
     rig.expect("nothing is opened")
 }
 
