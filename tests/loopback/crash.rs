@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::env;
+use std::ops::RangeInclusive;
 use std::thread::{self, park_timeout};
 use std::time::Duration;
 
@@ -10,6 +11,8 @@ use tests::routes::{self, LadderInput};
 
 mod caller;
 mod found;
+#[cfg(feature = "postgres")]
+mod postgres;
 
 use caller::{Caller, Ended, Heard};
 use found::{Found, Place};
@@ -155,34 +158,52 @@ fn settle(place: &Place, ended: &Ended) {
     assert!(!ended.acknowledged.is_empty());
 }
 
-/// T5, E2. The rounds share a file, so that each also opens what the crash before it left behind.
+/// T5, E2. Ten rounds share a file, so that each also opens what the crash before it left behind.
 #[test]
 fn every_acknowledged_row_survives_kill_9_and_every_answer_is_paid_for() {
-    let folder = tempfile::tempdir().unwrap();
-    let place = Place::File(folder.path().join("telemetry.db"));
+    for seeds in chunks(kills()) {
+        let folder = tempfile::tempdir().unwrap();
+        let place = Place::File(folder.path().join("telemetry.db"));
+        kill_one(&place, seeds);
+    }
+}
+
+/// Has a process at a time make calls until it is killed.
+fn kill_one(place: &Place, seeds: RangeInclusive<u64>) {
     let mut ended = Ended::default();
-    for seed in 1..=kills() {
-        let mut random = Random(seed);
-        let mut caller = Caller::start(&place, FOR_EVER, &format!("{seed}"));
-        wait(&mut caller, &mut random);
+    for seed in seeds {
+        let mut caller = Caller::start(place, FOR_EVER, &format!("{seed}"));
+        wait(&mut caller, &mut Random(seed));
         // While the process lives: what was answered before the look is in it.
         let answered = ended.answered + caller.answered();
         place.look().covers(answered);
         ended.add(caller.kill());
         check(&place.open(), &ended);
     }
-    settle(&place, &ended);
+    settle(place, &ended);
+}
+
+/// Returns ten seeds at a time.
+fn chunks(seeds: u64) -> impl Iterator<Item = RangeInclusive<u64>> {
+    let first = (1..=seeds).step_by(10);
+    first.map(move |first| first..=seeds.min(first + 9))
 }
 
 /// T5, E2: two processes write to one file and spend from the same envelopes; now one dies first and now the other.
 #[test]
 fn two_processes_share_a_file_and_its_envelopes_whoever_is_killed() {
-    let folder = tempfile::tempdir().unwrap();
-    let place = Place::File(folder.path().join("telemetry.db"));
+    for seeds in chunks(kills().div_ceil(2)) {
+        let folder = tempfile::tempdir().unwrap();
+        let place = Place::File(folder.path().join("telemetry.db"));
+        kill_two(&place, seeds);
+    }
+}
+
+fn kill_two(place: &Place, seeds: RangeInclusive<u64>) {
     let mut ended = Ended::default();
-    for seed in 1..=kills().div_ceil(2) {
+    for seed in seeds {
         let mut random = Random(seed);
-        let mut callers = [0, 1].map(|_| Caller::start(&place, FOR_EVER, &format!("{seed}")));
+        let mut callers = [0, 1].map(|_| Caller::start(place, FOR_EVER, &format!("{seed}")));
         for caller in &mut callers {
             wait(caller, &mut random);
         }
@@ -194,7 +215,7 @@ fn two_processes_share_a_file_and_its_envelopes_whoever_is_killed() {
         ended.add(second.kill());
         check(&place.open(), &ended);
     }
-    settle(&place, &ended);
+    settle(place, &ended);
 }
 
 /// T5: two processes write to one file; one is killed, and the other loses nothing.

@@ -267,7 +267,8 @@ fn check_reading(store: &dyn Store) {
     );
 }
 
-fn check(store: Arc<dyn Store>) {
+/// Asserts all of it, of a store that is empty.
+pub(super) fn check(store: Arc<dyn Store>) {
     check_envelopes(&store);
     check_reading(&*store);
     beside::check_verdicts(&*store);

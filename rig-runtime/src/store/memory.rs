@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rig_spec::Usd;
 
 use super::export::Holder;
+use super::ledger::Ledger;
 use super::reading::observed;
 use super::{
     AttemptRow, Capture, Envelope, EnvelopeState, ExportNext, ExportTurn, Exported, Grade, Graded,
@@ -23,9 +24,7 @@ struct Kept {
     rows: Vec<AttemptRow>,
     captures: Vec<Capture>,
     ids: HashSet<String>,
-    envelopes: HashMap<String, EnvelopeState>,
-    /// By reservation.
-    charges: HashMap<String, Charge>,
+    ledger: Ledger,
     verdicts: Vec<VerdictRow>,
     /// By exporter.
     exports: HashMap<String, Export>,
@@ -37,78 +36,7 @@ struct Export {
     holder: Option<Holder>,
 }
 
-#[derive(Debug)]
-struct Charge {
-    envelope: String,
-    reserved: Usd,
-    lapses_ms: i64,
-    stage: Stage,
-}
-
-#[derive(Debug, PartialEq)]
-enum Stage {
-    Reserved,
-    Lapsed,
-    Settled,
-}
-
 impl Kept {
-    /// Returns an envelope, in which whatever has lapsed by now is spent.
-    fn envelope(&mut self, name: &str, now_ms: i64) -> Option<&mut EnvelopeState> {
-        let state = self.envelopes.get_mut(name)?;
-        for charge in self.charges.values_mut() {
-            let is_over = charge.stage == Stage::Reserved && charge.lapses_ms <= now_ms;
-            if is_over && charge.envelope == name {
-                charge.stage = Stage::Lapsed;
-                state.settle(charge.reserved, charge.reserved);
-            }
-        }
-        Some(state)
-    }
-
-    fn open(&mut self, envelope: Envelope, now_ms: i64) -> &mut EnvelopeState {
-        let name = envelope.name.clone();
-        self.envelope(&name, now_ms);
-        self.envelopes
-            .entry(name)
-            .or_insert_with(|| EnvelopeState::new(envelope))
-    }
-
-    fn reserve(&mut self, wanted: Reserve) -> Reserved {
-        let is_known = self.charges.contains_key(&wanted.id);
-        let state = self.open(wanted.envelope, wanted.now_ms);
-        if is_known {
-            return Reserved::Granted;
-        }
-        if !state.reserve(wanted.amount) {
-            return Reserved::Exhausted(state.clone());
-        }
-        let charge = Charge {
-            envelope: state.name.clone(),
-            reserved: wanted.amount,
-            lapses_ms: wanted.lapses_ms,
-            stage: Stage::Reserved,
-        };
-        self.charges.insert(wanted.id, charge);
-        Reserved::Granted
-    }
-
-    fn settle(&mut self, id: &str, charge: Option<Usd>) {
-        let Some(found) = self.charges.get_mut(id) else {
-            return;
-        };
-        let Some(state) = self.envelopes.get_mut(&found.envelope) else {
-            return;
-        };
-        let charge = charge.unwrap_or(found.reserved);
-        match found.stage {
-            Stage::Reserved => state.settle(found.reserved, charge),
-            Stage::Lapsed => state.correct(found.reserved, charge),
-            Stage::Settled => return,
-        }
-        found.stage = Stage::Settled;
-    }
-
     fn grade(&mut self, grade: Grade) -> Result<(), StoreError> {
         if !grade.verdict.is_finite() {
             return Err(StoreError::Score);
@@ -242,16 +170,18 @@ impl Store for MemoryStore {
         envelope: Envelope,
         now_ms: i64,
     ) -> BoxFuture<'_, Result<EnvelopeState, StoreError>> {
-        let state = self.kept().open(envelope, now_ms).clone();
+        let state = self.kept().ledger.open(&envelope, now_ms);
         Box::pin(ready(Ok(state)))
     }
 
     fn reserve(&self, wanted: Reserve) -> BoxFuture<'_, Result<Reserved, StoreError>> {
-        Box::pin(ready(Ok(self.kept().reserve(wanted))))
+        Box::pin(ready(Ok(self.kept().ledger.reserve(&wanted))))
     }
 
     fn settle(&self, id: &str, charge: Option<Usd>) {
-        self.kept().settle(id, charge);
+        let mut kept = self.kept();
+        kept.ledger.settle(id, charge);
+        kept.ledger.forget(id);
     }
 
     fn envelope(
@@ -259,7 +189,7 @@ impl Store for MemoryStore {
         name: &str,
         now_ms: i64,
     ) -> BoxFuture<'_, Result<Option<EnvelopeState>, StoreError>> {
-        let state = self.kept().envelope(name, now_ms).cloned();
+        let state = self.kept().ledger.state(name, now_ms).cloned();
         Box::pin(ready(Ok(state)))
     }
 

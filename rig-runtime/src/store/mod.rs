@@ -1,7 +1,7 @@
 //! Where do rows go?
 //!
-//! [`sqlite`] keeps them in a file, [`memory`] for as long as the process lives. Both pass the same contract
-//! test.
+//! [`sqlite`] keeps them in a file, `postgres` in a database of a fleet, [`memory`] for as long as the process lives. All
+//! pass the same contract test.
 
 use std::fmt;
 
@@ -14,7 +14,11 @@ pub mod capture;
 mod contract;
 pub mod envelope;
 pub mod export;
+mod ledger;
 pub mod memory;
+#[cfg(feature = "postgres")]
+pub mod postgres;
+mod queue;
 pub mod reading;
 pub mod row;
 pub mod sqlite;
@@ -93,7 +97,8 @@ pub trait Store: Send + Sync {
 
     /// Reserves an amount of an envelope, all of it or nothing, and atomically: however many reserve at once, in
     /// whatever processes share the store, spent and reserved together stay within the cap (E2). It is handed over
-    /// at the call and not at the first poll; the answer comes when it is durable. The same id reserves once.
+    /// at the call and not at the first poll; the answer comes when it is durable. The same id
+    /// reserves once, and nobody uses it again once it is settled.
     ///
     /// # Errors
     ///

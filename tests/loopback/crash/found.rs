@@ -13,6 +13,9 @@ use super::CAP;
 pub(crate) enum Place {
     /// In a SQLite file.
     File(PathBuf),
+    /// In a database, by its URL.
+    #[cfg(feature = "postgres")]
+    Server(String),
 }
 
 /// What was found there.
@@ -55,31 +58,34 @@ impl Place {
     pub(crate) fn told(&self) -> String {
         match self {
             Self::File(path) => path.display().to_string(),
+            #[cfg(feature = "postgres")]
+            Self::Server(url) => url.clone(),
         }
     }
 
-    /// Opens it as the next process would, and reads all of it.
+    /// Opens it as the next process would, makes sure that it is whole, and reads all of it.
     pub(crate) fn open(&self) -> Found {
-        match self {
-            Self::File(path) => {
-                drop(SqliteStore::open(path).unwrap());
-                self.look()
-            }
+        drop(self.store());
+        if let Self::File(path) = self {
+            let connection = Connection::open(path).unwrap();
+            let check = connection.query_row("PRAGMA integrity_check", [], |row| row.get(0));
+            assert_eq!(check, Ok("ok".to_owned()));
         }
+        self.look()
     }
 
     /// Reads all of it at one moment, whoever writes meanwhile.
     pub(crate) fn look(&self) -> Found {
         match self {
             Self::File(path) => of_file(path),
+            #[cfg(feature = "postgres")]
+            Self::Server(url) => of_server(url),
         }
     }
 
     /// Has every reservation lapse, and looks again.
     pub(crate) fn lapse(&self, found: &Found) -> Found {
-        let store: Box<dyn rig::Store> = match self {
-            Self::File(path) => Box::new(SqliteStore::open(path).unwrap()),
-        };
+        let store = self.store();
         let runtime = tokio::runtime::Builder::new_current_thread()
             .build()
             .unwrap();
@@ -91,11 +97,42 @@ impl Place {
     }
 }
 
+impl Place {
+    fn store(&self) -> Box<dyn rig::Store> {
+        match self {
+            Self::File(path) => Box::new(SqliteStore::open(path).unwrap()),
+            #[cfg(feature = "postgres")]
+            Self::Server(url) => Box::new(rig::store::postgres::PostgresStore::open(url).unwrap()),
+        }
+    }
+}
+
+#[cfg(feature = "postgres")]
+fn of_server(url: &str) -> Found {
+    let mut client = postgres::Client::connect(url, postgres::NoTls).unwrap();
+    client.batch_execute("SET search_path = modelrig").unwrap();
+    let moment = client.build_transaction();
+    let moment = moment.isolation_level(postgres::IsolationLevel::RepeatableRead);
+    let mut moment = moment.start().unwrap();
+    let rows = moment.query(ROWS, &[]).unwrap();
+    let rows = rows.iter().map(|row| (row.get(0), row.get(1), row.get(2)));
+    let rows = rows.collect();
+    let cost = moment.query_one(COST, &[]).unwrap().get(0);
+    let envelopes = moment.query(ENVELOPES, &[]).unwrap();
+    let account = |row: &postgres::Row| Account {
+        name: row.get(0),
+        cap: row.get(1),
+        spent: row.get(2),
+        reserved: row.get(3),
+        charged: row.get(4),
+        under_way: row.get(5),
+    };
+    Found::of(rows, cost, envelopes.iter().map(account).collect())
+}
+
 fn of_file(path: &Path) -> Found {
     let mut connection = Connection::open(path).unwrap();
     let moment = connection.transaction().unwrap();
-    let check = moment.query_row("PRAGMA integrity_check", [], |row| row.get::<_, String>(0));
-    assert_eq!(check.unwrap(), "ok");
     let rows = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
     let rows: Vec<Row> = all(&moment, ROWS, rows);
     let cost = moment.query_row(COST, [], |row| row.get(0)).unwrap();
