@@ -15,7 +15,9 @@ mod found;
 mod postgres;
 
 use caller::{Caller, Ended, Heard};
-use found::{Found, Place};
+pub(crate) use found::{Found, Place};
+#[cfg(feature = "postgres")]
+pub(crate) use self::postgres::Fresh;
 
 /// Tells this binary that it is the process to be killed: the server's address, the place of the rows, the number of calls
 /// that each worker makes, and what its envelopes' names begin with, apart from each other by line breaks.
@@ -129,7 +131,7 @@ fn wait(caller: &mut Caller, random: &mut Random) {
 /// Asserts that a place holds what processes had acknowledged, and pays for what was answered.
 fn check(found: &Found, ended: &Ended) {
     found.keeps(&ended.acknowledged);
-    found.covers(ended.answered);
+    found.covers(ended.answered, CAP);
     assert!(
         found.rows <= ended.requests,
         "{} rows of {} requests",
@@ -176,7 +178,7 @@ fn kill_one(place: &Place, seeds: RangeInclusive<u64>) {
         wait(&mut caller, &mut Random(seed));
         // While the process lives: what was answered before the look is in it.
         let answered = ended.answered + caller.answered();
-        place.look().covers(answered);
+        place.look().covers(answered, CAP);
         ended.add(caller.kill());
         check(&place.open(), &ended);
     }
@@ -208,7 +210,7 @@ fn kill_two(place: &Place, seeds: RangeInclusive<u64>) {
             wait(caller, &mut random);
         }
         let answered = callers.iter().map(Caller::answered).sum::<u64>();
-        place.look().covers(ended.answered + answered);
+        place.look().covers(ended.answered + answered, CAP);
         let [first, mut second] = callers;
         ended.add(first.kill());
         wait(&mut second, &mut random);

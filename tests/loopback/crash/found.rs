@@ -3,10 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use rig::Usd;
 use rig::store::sqlite::SqliteStore;
 use rusqlite::Connection;
-
-use super::CAP;
 
 /// Where the rows are.
 #[derive(Clone)]
@@ -198,7 +197,7 @@ impl Found {
 
     /// Asserts that every envelope is what its charges add up to and within its cap, and that together they cover what
     /// the rows say and what servers had answered before, in nano-dollars (E2).
-    pub(crate) fn covers(&self, answered: u64) {
+    pub(crate) fn covers(&self, answered: u64, cap: Usd) {
         let mut taken = 0;
         for held in &self.envelopes {
             assert_eq!(
@@ -207,7 +206,7 @@ impl Found {
                 "{held:?}"
             );
             assert!(held.spent + held.reserved <= held.cap, "{held:?}");
-            assert_eq!(held.cap, i64::try_from(CAP.as_nanos()).unwrap(), "{held:?}");
+            assert_eq!(held.cap, i64::try_from(cap.as_nanos()).unwrap(), "{held:?}");
             taken += held.spent + held.reserved;
         }
         let answered = i64::try_from(answered).unwrap();

@@ -7,19 +7,21 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use postgres::{Client, NoTls};
 
-use super::{Caller, Ended, FOR_EVER, Place, Random, check, chunks, kill_one, kills, settle, wait};
+use super::{
+    CAP, Caller, Ended, FOR_EVER, Place, Random, check, chunks, kill_one, kills, settle, wait,
+};
 
 const SERVER: &str = "MODELRIG_TEST_POSTGRES";
 
 /// A database of a test's own, which goes with this value.
-struct Fresh {
+pub(crate) struct Fresh {
     name: String,
     server: String,
 }
 
 impl Fresh {
     /// Returns a new database; `None` where there is no server, and then the test is skipped.
-    fn new() -> Option<Self> {
+    pub(crate) fn new() -> Option<Self> {
         let Ok(server) = std::env::var(SERVER) else {
             eprintln!("skipped: {SERVER} names no server");
             return None;
@@ -31,7 +33,7 @@ impl Fresh {
         Some(fresh)
     }
 
-    fn place(&self) -> Place {
+    pub(crate) fn place(&self) -> Place {
         let (server, _) = self.server.rsplit_once('/').unwrap();
         Place::Server(format!("{server}/{}", self.name))
     }
@@ -75,7 +77,7 @@ fn cut_two(fresh: &Fresh, seeds: RangeInclusive<u64>) {
             wait(caller, &mut random);
         }
         let answered = callers.iter().map(Caller::answered).sum();
-        place.look().covers(answered);
+        place.look().covers(answered, CAP);
         fresh.cut();
     }
     // Both are still there, and go on after the last cut.
