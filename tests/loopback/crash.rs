@@ -14,10 +14,10 @@ mod found;
 #[cfg(feature = "postgres")]
 mod postgres;
 
-use caller::{Caller, Ended, Heard};
-pub(crate) use found::{Found, Place};
 #[cfg(feature = "postgres")]
 pub(crate) use self::postgres::Fresh;
+use caller::{Caller, Ended, Heard};
+pub(crate) use found::{Found, Place};
 
 /// Tells this binary that it is the process to be killed: the server's address, the place of the rows, the number of calls
 /// that each worker makes, and what its envelopes' names begin with, apart from each other by line breaks.
