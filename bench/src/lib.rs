@@ -1,8 +1,8 @@
 //! What is timed? A strict schema, its type, answers that conform, and calls of a route that has them.
 
 use rig::store::{
-    AttemptRow, Capture, Envelope, EnvelopeState, ObservedLatency, Reserve, Reserved, Spend,
-    Spending, StoreError,
+    AttemptRow, Capture, Envelope, EnvelopeState, ExportNext, ExportTurn, Exported, Grade,
+    ObservedLatency, Reserve, Reserved, Spend, Spending, StoreError, VerdictRow, VerdictsOf,
 };
 use rig::testing::{MemoryStore, chat_completion};
 use rig::transport::{Body, BoxFuture, Headers, Request, Response, TransportError};
@@ -149,11 +149,18 @@ pub fn answer_of(body: &str) -> Option<String> {
 /// If it cannot be built.
 #[must_use]
 pub fn rig(body: String) -> Rig {
+    rig_on(body, Nowhere(MemoryStore::default()))
+}
+
+/// Returns a rig whose provider answers everything with this body at once, and whose rows go to this store.
+///
+/// # Panics
+///
+/// If it cannot be built.
+#[must_use]
+pub fn rig_on(body: String, store: impl rig::Store + 'static) -> Rig {
     let builder = Rig::builder().ignore_env().key("openai", "none");
-    let rig = builder
-        .transport(Always(body))
-        .store(Nowhere(MemoryStore::default()))
-        .build();
+    let rig = builder.transport(Always(body)).store(store).build();
     rig.expect("nothing is opened")
 }
 
@@ -231,5 +238,21 @@ impl rig::Store for Nowhere {
         now_ms: i64,
     ) -> BoxFuture<'_, Result<Option<EnvelopeState>, StoreError>> {
         self.0.envelope(name, now_ms)
+    }
+
+    fn grade(&self, grade: Grade) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.0.grade(grade)
+    }
+
+    fn verdicts(&self, of: VerdictsOf) -> BoxFuture<'_, Result<Vec<VerdictRow>, StoreError>> {
+        self.0.verdicts(of)
+    }
+
+    fn next_export(&self, turn: ExportTurn) -> BoxFuture<'_, Result<ExportNext, StoreError>> {
+        self.0.next_export(turn)
+    }
+
+    fn exported(&self, done: Exported) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.0.exported(done)
     }
 }

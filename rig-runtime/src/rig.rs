@@ -4,7 +4,6 @@
 //! built from the environment at the first call or handed to [`install`].
 
 use std::fmt;
-use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -15,11 +14,12 @@ use crate::access::{Access, Settings};
 use crate::clock::{Clock, SystemClock};
 use crate::envelope;
 use crate::error::{ConfigError, Result};
+use crate::id;
 use crate::search::Search;
 use crate::store::sqlite::SqliteStore;
 use crate::store::{
-    AttemptRow, Capture, Envelope, EnvelopeState, ObservedLatency, Spend, Spending, Store,
-    StoreError,
+    AttemptRow, Capture, Envelope, EnvelopeState, Grade, Graded, ObservedLatency, Spend, Spending,
+    Store, StoreError, Verdict, VerdictRow, VerdictsOf,
 };
 use crate::transport::Transport;
 use crate::transport::http::HttpTransport;
@@ -182,6 +182,43 @@ impl Rig {
         self.0.store.envelope(name, self.now_ms()).await
     }
 
+    /// Stores what somebody makes of an attempt (`&run.meta` is the one that served) or of a run, beside the rows. Every
+    /// verdict stays, and none is exported.
+    ///
+    /// ```
+    /// # use rig_runtime::{Rig, RunMeta, store::{Graded, StoreError, Verdict}};
+    /// # async fn judge(rig: Rig, meta: RunMeta) -> Result<(), StoreError> {
+    /// rig.grade(&meta, Verdict::up().score(0.9).source("support")).await?;
+    /// rig.grade(Graded::Run(meta.run_id), Verdict::down().note("too long")).await
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When nothing with the id is stored, the score is no finite number, or the store cannot be written.
+    pub async fn grade(
+        &self,
+        graded: impl Into<Graded>,
+        verdict: Verdict,
+    ) -> Result<(), StoreError> {
+        let grade = Grade {
+            id: id::fresh(&*self.0.clock).to_string(),
+            ts_ms: self.now_ms(),
+            of: graded.into(),
+            verdict,
+        };
+        self.0.store.grade(grade).await
+    }
+
+    /// Returns the verdicts of a run or of a route, oldest first.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub async fn verdicts(&self, of: VerdictsOf) -> Result<Vec<VerdictRow>, StoreError> {
+        self.0.store.verdicts(of).await
+    }
+
     fn now_ms(&self) -> i64 {
         i64::try_from(self.0.clock.wall().as_millis()).unwrap_or(i64::MAX)
     }
@@ -235,7 +272,8 @@ impl RigBuilder {
     }
 
     /// Sets where the telemetry database is, in place of `MODELRIG_TELEMETRY_DB` and
-    /// `.modelrig/telemetry.db`. Its folder is created.
+    /// `.modelrig/telemetry.db`: a file, whose folder is created, or with the feature `postgres` the URL of a database,
+    /// `postgres://user:password@host:port/database`.
     pub fn telemetry_db(mut self, path: impl Into<PathBuf>) -> Self {
         self.telemetry_db = Some(path.into());
         self
@@ -283,7 +321,7 @@ impl RigBuilder {
                         .map(PathBuf::from)
                 };
                 let path = self.telemetry_db.or_else(named);
-                Box::new(open(&path.unwrap_or_else(|| TELEMETRY_DB.into()))?)
+                open(&path.unwrap_or_else(|| TELEMETRY_DB.into()))?
             }
         };
         let transport = match self.transport {
@@ -315,12 +353,30 @@ impl fmt::Display for AlreadyInstalled {
 
 impl std::error::Error for AlreadyInstalled {}
 
-fn open(path: &Path) -> Result<SqliteStore, StoreError> {
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder).map_err(|error| StoreError::Unavailable {
-            location: path.display().to_string(),
-            reason: error.to_string(),
-        })?;
+/// Opens the file of a path, or the database of a URL.
+fn open(place: &Path) -> Result<Box<dyn Store>, StoreError> {
+    let is_url = |text: &&str| {
+        ["postgres://", "postgresql://"]
+            .iter()
+            .any(|start| text.starts_with(start))
+    };
+    match place.to_str().filter(is_url) {
+        Some(url) => open_url(url),
+        None => Ok(Box::new(SqliteStore::open(place)?)),
     }
-    SqliteStore::open(path)
+}
+
+#[cfg(feature = "postgres")]
+fn open_url(url: &str) -> Result<Box<dyn Store>, StoreError> {
+    Ok(Box::new(crate::store::postgres::PostgresStore::open(url)?))
+}
+
+/// A URL may have a password in it, so that it is not told.
+#[cfg(not(feature = "postgres"))]
+fn open_url(_: &str) -> Result<Box<dyn Store>, StoreError> {
+    Err(StoreError::Unavailable {
+        location: "postgres://…".to_owned(),
+        reason: "this build has no PostgreSQL; turn on the feature `postgres` of `modelrig`"
+            .to_owned(),
+    })
 }

@@ -64,3 +64,17 @@ fn the_rows_of_a_closed_rig_are_in_the_file() {
         assert_eq!(rig.attempts(&meta.run_id).await.unwrap(), rows);
     });
 }
+
+// T5: without the feature, the URL of a database is an error that shows no password, and not the path of a file.
+#[cfg(not(feature = "postgres"))]
+#[test]
+fn a_url_is_no_path() {
+    for scheme in ["postgres", "postgresql"] {
+        let url = format!("{scheme}://somebody:s3cret@db.test/telemetry");
+        let rig = Rig::builder().ignore_env().telemetry_db(url).build();
+        let shown = format!("{:?}", rig.unwrap_err());
+        assert!(shown.contains("the feature `postgres`"), "{shown}");
+        assert!(!shown.contains("s3cret"), "{shown}");
+        assert!(!std::path::Path::new(&format!("{scheme}:")).exists());
+    }
+}

@@ -3,6 +3,10 @@
 use std::env;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+#[cfg(feature = "postgres")]
+use std::sync::Arc;
+#[cfg(feature = "postgres")]
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
@@ -13,6 +17,9 @@ use rig::{FailureClass, Rig, Usd};
 use rusqlite::Connection;
 use tests::routes::{self, LadderInput};
 
+#[cfg(feature = "postgres")]
+use crate::crash::Fresh;
+use crate::crash::Place;
 use crate::server::{Reply, Server, response};
 
 /// Tells this binary that it is a process which spends: the server's address and the file, apart by a line break.
@@ -87,8 +94,12 @@ impl Drop for Spender {
 }
 
 fn start(server: &Server, file: &Path) -> Spender {
+    start_at(server, &Place::File(file.to_owned()))
+}
+
+fn start_at(server: &Server, place: &Place) -> Spender {
     let url = server.base_url("");
-    let told = format!("{}\n{}", url.trim_end_matches('/'), file.display());
+    let told = format!("{}\n{}", url.trim_end_matches('/'), place.told());
     let child = Command::new(env::current_exe().unwrap())
         .args(["--exact", "envelope::child", "--nocapture"])
         .env(CHILD, told)
@@ -163,9 +174,58 @@ fn four_processes_never_spend_past_the_cap_together() {
     );
     assert_eq!((reserved, cost, charges), (0, spent, calls));
     assert_eq!(spent, u64::from(calls) * COST.as_nanos());
+    assert!(
+        CAP.as_nanos() - spent < bound(&server),
+        "one more would have fitted"
+    );
+}
+
+/// Returns the most that a call can cost, in nano-dollars.
+fn bound(server: &Server) -> u64 {
     let bytes = server.requests()[0].body.len() as u64;
-    let bound = (bytes + 1_024) * 1_000 + 256 * 2_000;
-    assert!(CAP.as_nanos() - spent < bound, "one more would have fitted");
+    (bytes + 1_024) * 1_000 + 256 * 2_000
+}
+
+// E2, of a fleet: the same with a database.
+#[cfg(feature = "postgres")]
+#[test]
+fn four_processes_with_a_postgres_database_never_spend_past_the_cap_together() {
+    let Some(fresh) = Fresh::new() else { return };
+    let place = fresh.place();
+    drop(place.open());
+    let answered = Arc::<AtomicU64>::default();
+    let answers = Arc::clone(&answered);
+    let server = Server::start(move |_| {
+        answers.fetch_add(COST.as_nanos(), Ordering::SeqCst);
+        response(200, "", &chat_completion(ANSWER, "stop", 400, 200))
+    });
+    let mut spenders: Vec<_> = (0..PROCESSES).map(|_| start_at(&server, &place)).collect();
+    let mut looks = 0;
+    for spender in &mut spenders {
+        let status = loop {
+            let before = answered.load(Ordering::SeqCst);
+            place.look().covers(before, CAP);
+            looks += 1;
+            if let Some(status) = spender.0.try_wait().unwrap() {
+                break status;
+            }
+        };
+        assert!(status.success());
+    }
+    let found = place.look();
+    let calls = found.rows as u64;
+    println!(
+        "{calls} calls, {looks} looks, {:?} of {} spent",
+        found.sums(),
+        CAP.as_nanos()
+    );
+    let spent = calls * COST.as_nanos();
+    assert_eq!(answered.load(Ordering::SeqCst), spent);
+    assert_eq!(found.sums(), (spent.cast_signed(), 0));
+    assert!(
+        CAP.as_nanos() - spent < bound(&server),
+        "one more would have fitted"
+    );
 }
 
 // E4: what a killed process had reserved is reserved until its lease is over, and spent from then on.

@@ -357,6 +357,7 @@ async fn an_undeclared_candidate_is_never_dispatched() {
         eligible: resolve(&ROUTE, &ROUTE.plan, &Narrowing::default()),
         zero_retention: false,
         tags: BTreeMap::new(),
+        traceparent: None,
         deadline: None,
         hold: crate::conform::hold::<Value>,
         listener: None,
@@ -392,9 +393,7 @@ async fn a_faulty_input_is_a_config_error_before_any_dispatch() {
         variable: "name",
     };
     assert_eq!(run(json!({})).await, Err(Error::Config(missing)));
-    assert_eq!(
-        run(json!([])).await,
-        Err(Error::Config(ConfigError::Input { route: "greet" }))
-    );
+    let no_object = ConfigError::Input { route: "greet" };
+    assert_eq!(run(json!([])).await, Err(Error::Config(no_object)));
     assert!(world.rows().is_empty());
 }

@@ -6,10 +6,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rig_spec::Usd;
 
+use super::export::Holder;
+use super::ledger::Ledger;
 use super::reading::observed;
 use super::{
-    AttemptRow, Capture, Envelope, EnvelopeState, ObservedLatency, Reserve, Reserved, Spend,
-    Spending, Store, StoreError,
+    AttemptRow, Capture, Envelope, EnvelopeState, ExportNext, ExportTurn, Exported, Grade, Graded,
+    ObservedLatency, Reserve, Reserved, Spend, Spending, Store, StoreError, VerdictRow, VerdictsOf,
 };
 use crate::transport::BoxFuture;
 
@@ -22,81 +24,73 @@ struct Kept {
     rows: Vec<AttemptRow>,
     captures: Vec<Capture>,
     ids: HashSet<String>,
-    envelopes: HashMap<String, EnvelopeState>,
-    /// By reservation.
-    charges: HashMap<String, Charge>,
+    ledger: Ledger,
+    verdicts: Vec<VerdictRow>,
+    /// By exporter.
+    exports: HashMap<String, Export>,
 }
 
-#[derive(Debug)]
-struct Charge {
-    envelope: String,
-    reserved: Usd,
-    lapses_ms: i64,
-    stage: Stage,
-}
-
-#[derive(Debug, PartialEq)]
-enum Stage {
-    Reserved,
-    Lapsed,
-    Settled,
+#[derive(Debug, Default)]
+struct Export {
+    cursor: Option<String>,
+    holder: Option<Holder>,
 }
 
 impl Kept {
-    /// Returns an envelope, in which whatever has lapsed by now is spent.
-    fn envelope(&mut self, name: &str, now_ms: i64) -> Option<&mut EnvelopeState> {
-        let state = self.envelopes.get_mut(name)?;
-        for charge in self.charges.values_mut() {
-            let is_over = charge.stage == Stage::Reserved && charge.lapses_ms <= now_ms;
-            if is_over && charge.envelope == name {
-                charge.stage = Stage::Lapsed;
-                state.settle(charge.reserved, charge.reserved);
-            }
+    fn grade(&mut self, grade: Grade) -> Result<(), StoreError> {
+        if !grade.verdict.is_finite() {
+            return Err(StoreError::Score);
         }
-        Some(state)
-    }
-
-    fn open(&mut self, envelope: Envelope, now_ms: i64) -> &mut EnvelopeState {
-        let name = envelope.name.clone();
-        self.envelope(&name, now_ms);
-        self.envelopes
-            .entry(name)
-            .or_insert_with(|| EnvelopeState::new(envelope))
-    }
-
-    fn reserve(&mut self, wanted: Reserve) -> Reserved {
-        let is_known = self.charges.contains_key(&wanted.id);
-        let state = self.open(wanted.envelope, wanted.now_ms);
-        if is_known {
-            return Reserved::Granted;
-        }
-        if !state.reserve(wanted.amount) {
-            return Reserved::Exhausted(state.clone());
-        }
-        let charge = Charge {
-            envelope: state.name.clone(),
-            reserved: wanted.amount,
-            lapses_ms: wanted.lapses_ms,
-            stage: Stage::Reserved,
+        let Some(row) = self.rows.iter().find(|row| grade.of.takes(row)) else {
+            let id = grade.of.id().to_owned();
+            return Err(StoreError::Unknown { id });
         };
-        self.charges.insert(wanted.id, charge);
-        Reserved::Granted
+        if self.verdicts.iter().all(|known| known.id != grade.id) {
+            self.verdicts.push(VerdictRow {
+                id: grade.id,
+                ts_ms: grade.ts_ms,
+                run_id: row.run_id.clone(),
+                inference_id: grade.of.into_attempt(),
+                verdict: grade.verdict,
+            });
+        }
+        Ok(())
     }
 
-    fn settle(&mut self, id: &str, charge: Option<Usd>) {
-        let Some(found) = self.charges.get_mut(id) else {
+    fn next_export(&mut self, turn: ExportTurn) -> ExportNext {
+        let export = self.exports.entry(turn.exporter.clone()).or_default();
+        if export
+            .holder
+            .as_ref()
+            .is_some_and(|holder| holder.keeps_out(&turn))
+        {
+            return ExportNext::Taken;
+        }
+        let last = |cursor: &String| self.rows.iter().rposition(|row| row.id == *cursor);
+        let after = export
+            .cursor
+            .as_ref()
+            .and_then(last)
+            .map_or(0, |last| last + 1);
+        let next = ExportNext::of(self.rows[after..].iter().take(turn.most as usize));
+        if next != ExportNext::Nothing {
+            export.holder = Some(turn.holder());
+        }
+        next
+    }
+
+    fn exported(&mut self, done: Exported) {
+        let Some(export) = self.exports.get_mut(&done.exporter) else {
             return;
         };
-        let Some(state) = self.envelopes.get_mut(&found.envelope) else {
-            return;
-        };
-        let charge = charge.unwrap_or(found.reserved);
-        match found.stage {
-            Stage::Reserved => state.settle(found.reserved, charge),
-            Stage::Lapsed => state.correct(found.reserved, charge),
-            Stage::Settled => return,
+        let is_its_turn = |holder: &Holder| holder.worker == done.worker;
+        if export
+            .holder
+            .take_if(|holder| is_its_turn(holder))
+            .is_some()
+        {
+            export.cursor = done.cursor.or(export.cursor.take());
         }
-        found.stage = Stage::Settled;
     }
 }
 
@@ -176,16 +170,18 @@ impl Store for MemoryStore {
         envelope: Envelope,
         now_ms: i64,
     ) -> BoxFuture<'_, Result<EnvelopeState, StoreError>> {
-        let state = self.kept().open(envelope, now_ms).clone();
+        let state = self.kept().ledger.open(&envelope, now_ms);
         Box::pin(ready(Ok(state)))
     }
 
     fn reserve(&self, wanted: Reserve) -> BoxFuture<'_, Result<Reserved, StoreError>> {
-        Box::pin(ready(Ok(self.kept().reserve(wanted))))
+        Box::pin(ready(Ok(self.kept().ledger.reserve(&wanted))))
     }
 
     fn settle(&self, id: &str, charge: Option<Usd>) {
-        self.kept().settle(id, charge);
+        let mut kept = self.kept();
+        kept.ledger.settle(id, charge);
+        kept.ledger.forget(id);
     }
 
     fn envelope(
@@ -193,7 +189,37 @@ impl Store for MemoryStore {
         name: &str,
         now_ms: i64,
     ) -> BoxFuture<'_, Result<Option<EnvelopeState>, StoreError>> {
-        let state = self.kept().envelope(name, now_ms).cloned();
+        let state = self.kept().ledger.state(name, now_ms).cloned();
         Box::pin(ready(Ok(state)))
+    }
+
+    fn grade(&self, grade: Grade) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(ready(self.kept().grade(grade)))
+    }
+
+    fn verdicts(&self, of: VerdictsOf) -> BoxFuture<'_, Result<Vec<VerdictRow>, StoreError>> {
+        let kept = self.kept();
+        let is_of_route = |verdict: &VerdictRow, route: &str| {
+            let run = Graded::Run(verdict.run_id.clone());
+            kept.rows
+                .iter()
+                .any(|row| row.route == route && run.takes(row))
+        };
+        let mut verdicts = kept.verdicts.clone();
+        verdicts.retain(|verdict| match &of {
+            VerdictsOf::Run(run_id) => verdict.run_id == *run_id,
+            VerdictsOf::Route(route) => is_of_route(verdict, route),
+        });
+        verdicts.sort_by_key(|verdict| verdict.ts_ms);
+        Box::pin(ready(Ok(verdicts)))
+    }
+
+    fn next_export(&self, turn: ExportTurn) -> BoxFuture<'_, Result<ExportNext, StoreError>> {
+        Box::pin(ready(Ok(self.kept().next_export(turn))))
+    }
+
+    fn exported(&self, done: Exported) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.kept().exported(done);
+        Box::pin(ready(Ok(())))
     }
 }

@@ -8,74 +8,43 @@
 //! tells the truth, a loss of power: commits are synced (`synchronous = FULL`). Rows still in the queue do not.
 
 use std::fmt;
+use std::future::ready;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::thread::JoinHandle;
 
 use rig_spec::Usd;
 use rusqlite::{Connection, TransactionBehavior};
-use tokio::sync::oneshot;
 
+use super::queue::{Ask, Asked, Queue, Record, Tables};
 use super::{
-    AttemptRow, Capture, Envelope, EnvelopeState, ObservedLatency, Reserve, Reserved, Spend,
-    Spending, Store, StoreError,
+    AttemptRow, Capture, Envelope, EnvelopeState, ExportNext, ExportTurn, Exported, Grade,
+    ObservedLatency, Reserve, Reserved, Spend, Spending, Store, StoreError, VerdictRow, VerdictsOf,
 };
 use crate::transport::BoxFuture;
 
 mod captures;
 mod columns;
 mod envelopes;
+mod exports;
 mod open;
 mod reading;
 mod schema;
-
-/// Rows that may wait for the writer. A full queue makes [`Store::record`] wait.
-const QUEUE: usize = 4_096;
-
-/// Most commands that one transaction takes in.
-const BATCH: usize = 512;
+mod verdicts;
 
 /// Keeps rows in the table `inferences` of a SQLite file.
 ///
 /// Dropping the store writes what is queued and waits for it.
 pub struct SqliteStore {
     path: PathBuf,
-    /// `None` only while the store is being dropped.
-    queue: Option<SyncSender<Command>>,
-    writer: Option<JoinHandle<()>>,
-    lost: Arc<AtomicU64>,
+    queue: Queue<File>,
 }
 
-enum Command {
-    Record(Box<Record>),
-    Money(Box<dyn Money>),
-    Read(Read),
+/// The file, on the writer's thread.
+struct File {
+    connection: Connection,
 }
 
-type Read = Box<dyn FnOnce(&Connection) + Send>;
-
-/// What is done with an envelope.
-trait Money: Send {
-    /// Does it, as a part of a transaction; it may be done anew in the next one.
-    fn apply(&mut self, connection: &Connection) -> rusqlite::Result<()>;
-
-    /// Tells whoever asked, once the transaction is committed or given up.
-    fn answer(self: Box<Self>, committed: Result<(), StoreError>);
-}
-
-struct Asked<T, W> {
-    work: W,
-    done: Option<T>,
-    answer: oneshot::Sender<Result<T, StoreError>>,
-}
-
-/// What one transaction has to hold whole.
-struct Record {
-    row: AttemptRow,
-    capture: Option<Capture>,
-}
+/// What is asked of the file, in a transaction or between two.
+type Work = Box<dyn for<'a> Ask<&'a Connection, rusqlite::Error>>;
 
 impl SqliteStore {
     /// Opens the file, and creates it and its folder where they are missing.
@@ -89,48 +58,24 @@ impl SqliteStore {
     }
 
     fn start(path: &Path, connection: Connection) -> Result<Self, StoreError> {
-        let (queue, commands) = sync_channel(QUEUE);
-        let lost = Arc::new(AtomicU64::new(0));
-        let writer = Writer {
-            connection,
-            lost: Arc::clone(&lost),
-        };
-        let writer = std::thread::Builder::new()
-            .name("modelrig-store".to_owned())
-            .spawn(move || writer.run(&commands))
-            .map_err(|error| open::unavailable(path, error))?;
-        Ok(Self {
-            path: path.to_owned(),
-            queue: Some(queue),
-            writer: Some(writer),
-            lost,
-        })
+        let queue = Queue::start(&open::location(path), || Ok(File { connection }))?;
+        let path = path.to_owned();
+        Ok(Self { path, queue })
     }
 
     /// Returns how many rows could not be stored since the store was opened.
     #[must_use]
     pub fn lost_rows(&self) -> u64 {
-        self.lost.load(Ordering::SeqCst)
-    }
-
-    fn keep(&self, record: Record) {
-        if self.hand_over(Command::Record(Box::new(record))).is_err() {
-            count_lost(&self.lost, 1, "the writer has stopped");
-        }
+        self.queue.lost_rows()
     }
 
     /// Has the writer read something.
     fn read<T: Send + 'static>(
         &self,
-        read: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+        read: impl Fn(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> BoxFuture<'_, Result<T, StoreError>> {
-        let (answer, answered) = oneshot::channel();
-        self.ask(
-            answered,
-            Command::Read(Box::new(move |connection| {
-                let _ = answer.send(read(connection).map_err(failed));
-            })),
-        )
+        let (asked, answered) = Asked::new(move |connection: &mut &Connection| read(connection));
+        self.queue.read(asked, answered)
     }
 
     /// Has the writer do something as a part of a transaction.
@@ -138,57 +83,22 @@ impl SqliteStore {
         &self,
         work: impl Fn(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> BoxFuture<'_, Result<T, StoreError>> {
-        let (answer, answered) = oneshot::channel();
-        let done = None;
-        self.ask(
-            answered,
-            Command::Money(Box::new(Asked { work, done, answer })),
-        )
-    }
-
-    /// Hands over a command, and waits for its answer. It is queued at the call and not at the first poll.
-    fn ask<T: Send + 'static>(
-        &self,
-        answered: oneshot::Receiver<Result<T, StoreError>>,
-        command: Command,
-    ) -> BoxFuture<'_, Result<T, StoreError>> {
-        let handed_over = self.hand_over(command).map_err(|_| stopped());
-        Box::pin(async move {
-            handed_over?;
-            answered.await.map_err(|_| stopped())?
-        })
-    }
-
-    /// Hands a command to the writer; gives it back if the writer is gone, which only a panic explains.
-    fn hand_over(&self, command: Command) -> Result<(), Command> {
-        match &self.queue {
-            Some(queue) => queue.send(command).map_err(|unsent| unsent.0),
-            None => Err(command),
-        }
+        let (asked, answered) = Asked::new(move |connection: &mut &Connection| work(connection));
+        self.queue.write(asked, answered)
     }
 }
 
 impl Store for SqliteStore {
     fn record(&self, row: AttemptRow) {
-        self.keep(Record { row, capture: None });
+        self.queue.record(row, None);
     }
 
     fn record_captured(&self, row: AttemptRow, capture: Capture) {
-        let capture = Some(capture);
-        self.keep(Record { row, capture });
+        self.queue.record(row, Some(capture));
     }
 
     fn flush(&self) -> BoxFuture<'_, Result<(), StoreError>> {
-        let lost = Arc::clone(&self.lost);
-        let lost = self.read(move |_| Ok(lost.load(Ordering::SeqCst)));
-        Box::pin(async move {
-            match lost.await? {
-                0 => Ok(()),
-                lost => Err(StoreError::Failed {
-                    reason: format!("{lost} rows could not be stored"),
-                }),
-            }
-        })
+        self.queue.flush()
     }
 
     fn attempts(&self, run_id: &str) -> BoxFuture<'_, Result<Vec<AttemptRow>, StoreError>> {
@@ -239,33 +149,31 @@ impl Store for SqliteStore {
         let name = name.to_owned();
         self.transact(move |connection| envelopes::state(connection, &name, now_ms))
     }
-}
 
-impl<T, W> Money for Asked<T, W>
-where
-    T: Send,
-    W: Fn(&Connection) -> rusqlite::Result<T> + Send,
-{
-    fn apply(&mut self, connection: &Connection) -> rusqlite::Result<()> {
-        self.done = Some((self.work)(connection)?);
-        Ok(())
-    }
-
-    fn answer(self: Box<Self>, committed: Result<(), StoreError>) {
-        let Self { done, answer, .. } = *self;
-        let done = committed.and_then(|()| done.ok_or_else(stopped));
-        // Whoever asked may have gone away, and then nobody misses the answer.
-        let _ = answer.send(done);
-    }
-}
-
-impl Drop for SqliteStore {
-    fn drop(&mut self) {
-        // The writer ends when the queue is empty and nobody can fill it any more.
-        drop(self.queue.take());
-        if let Some(writer) = self.writer.take() {
-            let _ = writer.join();
+    fn grade(&self, grade: Grade) -> BoxFuture<'_, Result<(), StoreError>> {
+        if !grade.verdict.is_finite() {
+            return Box::pin(ready(Err(StoreError::Score)));
         }
+        let id = grade.of.id().to_owned();
+        let is_known = self.transact(move |connection| verdicts::grade(connection, &grade));
+        Box::pin(async move {
+            match is_known.await? {
+                true => Ok(()),
+                false => Err(StoreError::Unknown { id }),
+            }
+        })
+    }
+
+    fn verdicts(&self, of: VerdictsOf) -> BoxFuture<'_, Result<Vec<VerdictRow>, StoreError>> {
+        self.read(move |connection| verdicts::of(connection, &of))
+    }
+
+    fn next_export(&self, turn: ExportTurn) -> BoxFuture<'_, Result<ExportNext, StoreError>> {
+        self.transact(move |connection| exports::next(connection, &turn))
+    }
+
+    fn exported(&self, done: Exported) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.transact(move |connection| exports::done(connection, &done))
     }
 }
 
@@ -277,63 +185,35 @@ impl fmt::Debug for SqliteStore {
     }
 }
 
-struct Writer {
-    connection: Connection,
-    lost: Arc<AtomicU64>,
+impl Tables for File {
+    type Write = Work;
+    type Read = Work;
+
+    fn commit(&mut self, records: &[Record], writes: &mut [Work]) -> Result<(), StoreError> {
+        commit(&mut self.connection, records, writes).map_err(failed)
+    }
+
+    fn answer(write: Work, committed: Result<(), StoreError>) {
+        write.answer(committed);
+    }
+
+    fn read(&mut self, mut read: Work) {
+        let done = read.apply(&mut &self.connection).map_err(failed);
+        read.answer(done);
+    }
 }
 
-impl Writer {
-    fn run(mut self, commands: &Receiver<Command>) {
-        while let Ok(first) = commands.recv() {
-            let (mut records, mut money, mut reads) = (Vec::new(), Vec::new(), Vec::new());
-            for command in std::iter::once(first).chain(commands.try_iter().take(BATCH - 1)) {
-                match command {
-                    Command::Record(record) => records.push(*record),
-                    Command::Money(asked) => money.push(asked),
-                    Command::Read(read) => reads.push(read),
-                }
-            }
-            self.store(&records, money);
-            // Whoever reads now sees what was recorded before, and perhaps some more.
-            for read in reads {
-                read(&self.connection);
-            }
-        }
+fn commit(
+    connection: &mut Connection,
+    records: &[Record],
+    writes: &mut [Work],
+) -> rusqlite::Result<()> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    insert(&transaction, records)?;
+    for write in writes {
+        write.apply(&mut &*transaction)?;
     }
-
-    /// Stores everything together; else rows and money apart, so that neither fails with the other. That is also a
-    /// second time, since another process may have held the lock beyond the busy timeout.
-    fn store(&mut self, records: &[Record], mut money: Vec<Box<dyn Money>>) {
-        let mut stored = self.commit(records, &mut money);
-        if stored.is_err() {
-            if let Err(error) = self.commit(records, &mut []) {
-                count_lost(&self.lost, records.len() as u64, &error.to_string());
-            }
-            stored = self.commit(&[], &mut money);
-            if let Err(error) = &stored {
-                let reason = error.to_string();
-                tracing::warn!(reason, "envelopes could not be written");
-            }
-        }
-        let committed = stored.map_err(failed);
-        for asked in money {
-            asked.answer(committed.clone());
-        }
-    }
-
-    fn commit(&mut self, records: &[Record], money: &mut [Box<dyn Money>]) -> rusqlite::Result<()> {
-        if records.is_empty() && money.is_empty() {
-            return Ok(());
-        }
-        let transaction = self
-            .connection
-            .transaction_with_behavior(TransactionBehavior::Immediate)?;
-        insert(&transaction, records)?;
-        for asked in money {
-            asked.apply(&transaction)?;
-        }
-        transaction.commit()
-    }
+    transaction.commit()
 }
 
 fn insert(connection: &Connection, records: &[Record]) -> rusqlite::Result<()> {
@@ -351,20 +231,9 @@ fn insert(connection: &Connection, records: &[Record]) -> rusqlite::Result<()> {
     Ok(())
 }
 
-fn count_lost(lost: &AtomicU64, rows: u64, reason: &str) {
-    lost.fetch_add(rows, Ordering::SeqCst);
-    tracing::warn!(rows, reason, "telemetry rows could not be stored");
-}
-
 fn failed(error: rusqlite::Error) -> StoreError {
     StoreError::Failed {
         reason: error.to_string(),
-    }
-}
-
-fn stopped() -> StoreError {
-    StoreError::Failed {
-        reason: "the writer has stopped".to_owned(),
     }
 }
 

@@ -80,7 +80,8 @@ impl Body for HttpBody {
 }
 
 /// The crypto provider is named here and not installed for the process, which belongs to our user.
-fn tls() -> Result<ClientConfig, TransportError> {
+/// Returns what verifies hosts.
+pub(crate) fn tls() -> Result<ClientConfig, TransportError> {
     let crypto = Arc::new(rustls::crypto::ring::default_provider());
     let versions = || {
         ClientConfig::builder_with_provider(Arc::clone(&crypto))

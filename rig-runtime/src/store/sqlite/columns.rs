@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use rig_spec::{Tier, Usd};
 use rusqlite::types::Type;
-use rusqlite::{Connection, Row, Statement, named_params};
+use rusqlite::{Connection, Row, Statement, params};
 
-use super::super::{AttemptRow, RowFailure};
+use super::super::{AttemptRow, RowFailure, Traceparent};
 
 /// Inserts a row; one that is there already stays as it is.
 pub(super) const INSERT: &str = "
@@ -14,44 +14,43 @@ pub(super) const INSERT: &str = "
         id, ts, run_id, route, route_version, provider, model, requested_tier, served_tier,
         tokens_in, tokens_out, tokens_cached, tokens_cache_write, cost_nanousd, pricing_missing,
         latency_ms, ttfb_ms, failure_class, attempt, tags, served_variant, repaired_by, cache_key,
-        prefix_fingerprint, lane
+        prefix_fingerprint, lane, traceparent
     ) VALUES (
-        :id, :ts, :run_id, :route, :route_version, :provider, :model, :requested_tier, :served_tier,
-        :tokens_in, :tokens_out, :tokens_cached, :tokens_cache_write, :cost_nanousd, :pricing_missing,
-        :latency_ms, :ttfb_ms, :failure_class, :attempt, :tags, :served_variant, :repaired_by, :cache_key,
-        :prefix_fingerprint, :lane
+        ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
     ) ON CONFLICT (id) DO NOTHING";
 
 /// Executes [`INSERT`] for a row.
 pub(super) fn insert(statement: &mut Statement<'_>, row: &AttemptRow) -> rusqlite::Result<()> {
     let tags = serde_json::to_string(&row.tags).expect("a map of strings can be written as JSON");
-    statement.execute(named_params! {
-        ":id": row.id,
-        ":ts": row.ts_ms,
-        ":run_id": row.run_id,
-        ":route": row.route,
-        ":route_version": row.route_version,
-        ":provider": row.provider,
-        ":model": row.model,
-        ":requested_tier": row.requested_tier.map(Tier::name),
-        ":served_tier": row.served_tier,
-        ":tokens_in": row.tokens_in.map(signed),
-        ":tokens_out": row.tokens_out.map(signed),
-        ":tokens_cached": row.tokens_cached.map(signed),
-        ":tokens_cache_write": row.tokens_cache_write.map(signed),
-        ":cost_nanousd": signed(row.cost.as_nanos()),
-        ":pricing_missing": row.pricing_missing,
-        ":latency_ms": signed(row.latency_ms),
-        ":ttfb_ms": row.ttfb_ms.map(signed),
-        ":failure_class": row.failure.map(RowFailure::name),
-        ":attempt": row.attempt,
-        ":tags": tags,
-        ":served_variant": row.served_variant,
-        ":repaired_by": row.repaired_by,
-        ":cache_key": row.cache_key,
-        ":prefix_fingerprint": row.prefix_fingerprint,
-        ":lane": row.lane,
-    })?;
+    // By place, in the order of the statement: each name would be looked for among all of them.
+    statement.execute(params![
+        row.id,
+        row.ts_ms,
+        row.run_id,
+        row.route,
+        row.route_version,
+        row.provider,
+        row.model,
+        row.requested_tier.map(Tier::name),
+        row.served_tier,
+        row.tokens_in.map(signed),
+        row.tokens_out.map(signed),
+        row.tokens_cached.map(signed),
+        row.tokens_cache_write.map(signed),
+        signed(row.cost.as_nanos()),
+        row.pricing_missing,
+        signed(row.latency_ms),
+        row.ttfb_ms.map(signed),
+        row.failure.map(RowFailure::name),
+        row.attempt,
+        tags,
+        row.served_variant,
+        row.repaired_by,
+        row.cache_key,
+        row.prefix_fingerprint,
+        row.lane,
+        row.traceparent.map(|place| place.to_string()),
+    ])?;
     Ok(())
 }
 
@@ -62,7 +61,8 @@ pub(super) fn of_run(connection: &Connection, run_id: &str) -> rusqlite::Result<
     select.query_map([run_id], read)?.collect()
 }
 
-fn read(row: &Row<'_>) -> rusqlite::Result<AttemptRow> {
+/// Reads a row of `inferences`.
+pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<AttemptRow> {
     let unsigned = |column| -> rusqlite::Result<Option<u64>> {
         Ok(row
             .get::<_, Option<i64>>(column)?
@@ -99,6 +99,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<AttemptRow> {
         cache_key: row.get("cache_key")?,
         prefix_fingerprint: row.get("prefix_fingerprint")?,
         lane: owned("lane")?,
+        traceparent: named(row, "traceparent", Traceparent::parse)?,
     })
 }
 

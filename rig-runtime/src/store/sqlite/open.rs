@@ -50,7 +50,8 @@ pub(super) fn plain(path: &Path) -> PathBuf {
     }
 }
 
-fn location(path: &Path) -> String {
+/// Returns how a file is called where it is complained about.
+pub(super) fn location(path: &Path) -> String {
     path.strip_prefix(".").unwrap_or(path).display().to_string()
 }
 
