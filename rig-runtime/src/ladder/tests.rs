@@ -393,9 +393,7 @@ async fn a_faulty_input_is_a_config_error_before_any_dispatch() {
         variable: "name",
     };
     assert_eq!(run(json!({})).await, Err(Error::Config(missing)));
-    assert_eq!(
-        run(json!([])).await,
-        Err(Error::Config(ConfigError::Input { route: "greet" }))
-    );
+    let no_object = ConfigError::Input { route: "greet" };
+    assert_eq!(run(json!([])).await, Err(Error::Config(no_object)));
     assert!(world.rows().is_empty());
 }
