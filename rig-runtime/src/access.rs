@@ -142,7 +142,7 @@ impl Settings {
     }
 
     /// Returns an environment variable; what is not UTF-8 becomes characters that no key may hold.
-    fn variable(&self, name: &str) -> Option<String> {
+    pub(crate) fn variable(&self, name: &str) -> Option<String> {
         let value = self.variable_os(name)?;
         Some(value.to_string_lossy().into_owned())
     }

@@ -24,7 +24,7 @@ use crate::search::{Finding, HttpSearch, Search as _};
 use crate::store::RowFailure;
 
 /// The provider on the row of a search.
-const PROVIDER: &str = "search";
+pub(crate) const PROVIDER: &str = "search";
 /// The most findings that a prompt is told.
 const MOST: usize = 10;
 /// The longest piece of a finding, in characters.

@@ -83,9 +83,8 @@ pub(crate) struct Served {
 /// `Config` when nothing could be dispatched, else `Failure` with the last failure.
 pub(crate) async fn run(parts: &Parts, job: &Job) -> Result<Served, Error> {
     let result = caught(walk(parts, job)).await;
-    // A process may end as soon as its last call has returned: the rows of the call are safe by then. One that
-    // could not be stored was counted and logged, and costs the caller nothing.
-    let _ = parts.store.flush().await;
+    // A process may end as soon as its last call has returned: the rows of the call are safe by then.
+    parts.stored().await;
     result.unwrap_or_else(|panic| resume_unwind(panic))
 }
 

@@ -21,6 +21,7 @@ mod dispatch;
 mod envelope;
 mod error;
 mod exchange;
+mod export;
 mod generated;
 mod ground;
 mod id;
@@ -56,6 +57,8 @@ pub use conform::{
     Entry, Fields, List, Object, Place, ReadJson, Union, judge_whole, read_checked, read_union,
 };
 pub use error::{ConfigError, Error, Failure, Result};
+#[cfg(feature = "otlp")]
+pub use export::Otlp;
 #[doc(hidden)]
 pub use generated::{
     Scalar, ScalarEnum, assert_schema, conform, deserialize, read_scalar, serialize_scalar,

@@ -14,6 +14,7 @@ use crate::access::{Access, Settings};
 use crate::clock::{Clock, SystemClock};
 use crate::envelope;
 use crate::error::{ConfigError, Result};
+use crate::export::{self, Exporters};
 use crate::id;
 use crate::search::Search;
 use crate::store::sqlite::SqliteStore;
@@ -39,6 +40,7 @@ pub struct RigBuilder {
     search: Option<Box<dyn Search>>,
     telemetry_db: Option<PathBuf>,
     envelope_cap: Option<Usd>,
+    pub(crate) exports: export::Told,
 }
 
 /// The process has a default rig already.
@@ -49,7 +51,9 @@ pub struct AlreadyInstalled;
 pub(crate) struct Parts {
     pub(crate) access: Access,
     pub(crate) transport: Box<dyn Transport>,
-    pub(crate) store: Box<dyn Store>,
+    /// What sends rows elsewhere. Before the store, which has to be there until they have ended.
+    pub(crate) exporters: Exporters,
+    pub(crate) store: Arc<dyn Store>,
     pub(crate) clock: Box<dyn Clock>,
     /// What searches in place of HTTP.
     pub(crate) search: Option<Box<dyn Search>>,
@@ -102,14 +106,16 @@ impl Rig {
         self.0.store.flush().await
     }
 
-    /// Gives up this handle and waits until the rows of everything done so far are durable. A process calls
-    /// it before it ends.
+    /// Gives up this handle and waits until the rows of everything done so far are durable, and, for at most five seconds,
+    /// until exporters have sent them. A process calls it before it ends.
     ///
     /// # Errors
     ///
     /// When the store failed to keep them.
     pub async fn close(self) -> Result<(), StoreError> {
-        self.flush().await
+        let flushed = self.flush().await;
+        self.0.exporters.drain().await;
+        flushed
     }
 
     /// Returns the rows of a run, in the order of the attempts.
@@ -232,6 +238,15 @@ impl Rig {
     }
 }
 
+impl Parts {
+    /// Waits until the rows so far are durable, and lets exporters know. What could not be stored was counted and logged, and
+    /// costs a run nothing.
+    pub(crate) async fn stored(&self) {
+        let _ = self.store.flush().await;
+        self.exporters.poke();
+    }
+}
+
 impl RigBuilder {
     /// Sets the key of a provider, in place of its environment variable. The name is the one in routes; that of the
     /// search provider is `search`.
@@ -312,7 +327,7 @@ impl RigBuilder {
                 told.ok_or(ConfigError::EnvelopeBudget)?
             }
         };
-        let store = match self.store {
+        let store: Box<dyn Store> = match self.store {
             Some(store) => store,
             None => {
                 let named = || {
@@ -324,6 +339,9 @@ impl RigBuilder {
                 open(&path.unwrap_or_else(|| TELEMETRY_DB.into()))?
             }
         };
+        let store = Arc::from(store);
+        let destinations = self.exports.destinations(&self.settings);
+        let exporters = Exporters::start(destinations, &store)?;
         let transport = match self.transport {
             Some(transport) => transport,
             None => Box::new(HttpTransport::new().map_err(ConfigError::Transport)?),
@@ -331,6 +349,7 @@ impl RigBuilder {
         Ok(Rig::of(Parts {
             access: Access::new(self.settings),
             transport,
+            exporters,
             store,
             search: self.search,
             envelope_cap,

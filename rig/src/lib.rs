@@ -24,6 +24,8 @@
 pub mod failures;
 
 pub use rig_macros::route;
+#[cfg(feature = "otlp")]
+pub use rig_runtime::Otlp;
 pub use rig_runtime::{
     AlreadyInstalled, AttemptCounts, CacheHandle, Call, Citation, Clock, ConfigError, Error, Event,
     Events, Failure, Finding, NoVariant, Result, Rig, RigBuilder, Run, RunMeta, Search,

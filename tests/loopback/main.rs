@@ -14,7 +14,9 @@
 mod bed;
 mod crash;
 mod envelope;
+mod export;
 mod faults;
+mod fieldcase;
 mod http;
 mod places;
 mod rebuild;

@@ -36,6 +36,8 @@ mod responses;
 mod sse;
 mod wait;
 
+pub(crate) use wait::from_headers as asked_wait;
+
 pub use decoded::{Decoded, DecodedAs, read_response};
 pub(crate) use reading::Reading;
 

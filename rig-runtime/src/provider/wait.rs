@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::transport::Headers;
 
 /// Returns the wait that the headers ask for: `retry-after-ms`, else `retry-after` in seconds or as a date.
-pub(super) fn from_headers(headers: &Headers) -> Option<Duration> {
+pub(crate) fn from_headers(headers: &Headers) -> Option<Duration> {
     let milliseconds = headers
         .get("retry-after-ms")
         .and_then(number)

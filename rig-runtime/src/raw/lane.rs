@@ -42,7 +42,7 @@ pub(super) async fn run(
         Err(failed) => Err(failed),
     };
     // As with a call of a route: a row that could not be stored costs the caller nothing.
-    let _ = parts.store.flush().await;
+    parts.stored().await;
     let who = format!("{}/{}", asked.provider.name, asked.model);
     match result {
         Ok((reply, meta)) => Ok(Served {

@@ -3,7 +3,7 @@
 //! An [`ExportRow`] is all that exporters are ever given. It is made of numbers, ids, closed enums and [`Name`]s: it has no
 //! room for a prompt, an output or a capture, and none for tags, which are words of the caller's.
 
-use rig_spec::{FailureClass, Tier, Usd};
+use rig_spec::{Tier, Usd};
 use uuid::Uuid;
 
 use super::{AttemptRow, RowFailure};
@@ -184,13 +184,10 @@ impl ExportRow {
         })
     }
 
-    /// Returns the failure class; `None` for a conformant answer and for one whose caller went away.
+    /// Returns the lane, as it stands in the column: `ladder` or `raw`.
     #[must_use]
-    pub fn class(&self) -> Option<FailureClass> {
-        match self.failure {
-            Some(RowFailure::Class(class)) => Some(class),
-            Some(RowFailure::Cancelled) | None => None,
-        }
+    pub const fn lane(&self) -> &'static str {
+        if self.is_raw { "raw" } else { "ladder" }
     }
 }
 

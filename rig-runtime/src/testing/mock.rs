@@ -22,6 +22,7 @@ use crate::access::{Access, Settings};
 use crate::attempt::name;
 use crate::conform;
 use crate::envelope;
+use crate::export::Exporters;
 use crate::rig::{Parts, Rig};
 use crate::search::{Finding, Search, SearchError};
 use crate::store::AttemptRow;
@@ -285,7 +286,8 @@ impl World {
         Rig::of(Parts {
             access: Access::new(settings),
             transport: Box::new(self.clone()),
-            store: Box::new(self.store.clone()),
+            exporters: Exporters::default(),
+            store: Arc::new(self.store.clone()),
             clock: Box::new(self.clock.clone()),
             search: Some(Box::new(Found)),
             envelope_cap: envelope::DEFAULT_CAP,

@@ -141,3 +141,35 @@ fn a_clock_that_goes_back_gives_no_money_back() {
     let refused = Reserved::Exhausted(holds("e", 10, 4, 6));
     assert_eq!(reserve(&store, more), Ok(refused));
 }
+
+/// FC-51: while there is no room, answers are kept and rows are counted as lost; when there is some again, rows and money
+/// go on without a restart.
+#[test]
+fn fc_51_rows_and_money_go_on_when_there_is_room_again() {
+    let (_folder, path) = place();
+    drop(SqliteStore::open(&path).unwrap());
+    let store = nearly_full(&path, 8);
+    let mut kept = 0;
+    while block_on(store.flush()).is_ok() {
+        kept += 1;
+        store.record(row("a", kept));
+        assert!(kept < 1_000, "the file never fills up");
+    }
+    // No row is tried again for ever, and none waits in memory.
+    store.record(row("b", 1));
+    let _ = block_on(store.flush());
+    assert_eq!(store.lost_rows(), 2);
+    let name = "e".repeat(100_000);
+    assert!(reserve(&store, wanted(&name, 10, "r", 1)).is_err());
+    // Somebody makes room.
+    let other = Connection::open(&path).unwrap();
+    other.execute_batch("DELETE FROM inferences").unwrap();
+    store.record(row("c", 1));
+    let _ = block_on(store.flush());
+    assert_eq!(attempts(&store, "c"), [row("c", 1)]);
+    assert_eq!(store.lost_rows(), 2);
+    assert_eq!(
+        reserve(&store, wanted("e", 10, "r", 1)),
+        Ok(Reserved::Granted)
+    );
+}
