@@ -1,7 +1,7 @@
 //! What is timed? A strict schema, its type, answers that conform, and calls of a route that has them.
 
 use rig::store::{
-    AttemptRow, Capture, Envelope, EnvelopeState, ObservedLatency, Reserve, Reserved, Spend,
+    AttemptRow, Capture, Envelope, EnvelopeState, ObservedLatency, Page, Reserve, Reserved, Spend,
     Spending, StoreError,
 };
 use rig::testing::{MemoryStore, chat_completion};
@@ -231,5 +231,13 @@ impl rig::Store for Nowhere {
         now_ms: i64,
     ) -> BoxFuture<'_, Result<Option<EnvelopeState>, StoreError>> {
         self.0.envelope(name, now_ms)
+    }
+
+    fn envelopes(&self, now_ms: i64) -> BoxFuture<'_, Result<Vec<EnvelopeState>, StoreError>> {
+        self.0.envelopes(now_ms)
+    }
+
+    fn page(&self, of: Page) -> BoxFuture<'_, Result<Vec<AttemptRow>, StoreError>> {
+        self.0.page(of)
     }
 }

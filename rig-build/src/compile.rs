@@ -94,6 +94,15 @@ impl CompiledRoute {
 /// Compiles every route of a directory. `shown` is the directory's path as messages say it.
 #[must_use]
 pub fn compile_dir(dir: &Path, shown: &str) -> Compilation {
+    compile_with(dir, shown, &mut |_, _| {})
+}
+
+/// Compiles every route of a directory, and hands each good one to `good`.
+pub(crate) fn compile_with(
+    dir: &Path,
+    shown: &str,
+    good: &mut dyn FnMut(&Route, &Checked),
+) -> Compilation {
     let mut files = Files::default();
     let mut sink = Sink::default();
     let names = match route_files(dir) {
@@ -149,7 +158,7 @@ pub fn compile_dir(dir: &Path, shown: &str) -> Compilation {
     duplicate_routes(&read, &mut sink);
     let routes = read
         .into_iter()
-        .map(|(file, route, own)| finish(&file, shown, route, own, &files))
+        .map(|(file, route, own)| finish(&file, shown, route, own, &files, good))
         .collect();
     let mut watched = files.watched().clone();
     watched.insert(dir.to_path_buf());
@@ -238,6 +247,7 @@ fn finish(
     read: ReadRoute,
     mut sink: Sink,
     files: &Files,
+    good: &mut dyn FnMut(&Route, &Checked),
 ) -> CompiledRoute {
     let name = read
         .route
@@ -261,6 +271,9 @@ fn finish(
         .route
         .as_ref()
         .and_then(|route| check::checked(route, &mut sink));
+    if let (Some(route), Some(checked)) = (&read.route, &checked) {
+        good(route, checked);
+    }
     let variants = variant_names(read.route.as_ref(), checked.as_ref());
     let input = read.route.as_ref().and_then(|route| route.prompt.as_ref());
     let input = input.map(|prompt| input_fields(&prompt.variables.value));

@@ -18,7 +18,7 @@ use crate::error::{ConfigError, Result};
 use crate::search::Search;
 use crate::store::sqlite::SqliteStore;
 use crate::store::{
-    AttemptRow, Capture, Envelope, EnvelopeState, ObservedLatency, Spend, Spending, Store,
+    AttemptRow, Capture, Envelope, EnvelopeState, ObservedLatency, Page, Spend, Spending, Store,
     StoreError,
 };
 use crate::transport::Transport;
@@ -154,6 +154,15 @@ impl Rig {
         self.0.store.spend(Spending { tag, window_ms }).await
     }
 
+    /// Returns the rows of a page, in the order of their ids, which is nearly that of dispatch.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub async fn page(&self, of: Page) -> Result<Vec<AttemptRow>, StoreError> {
+        self.0.store.page(of).await
+    }
+
     /// Opens an envelope ahead of the calls that name it; one that is open already keeps its cap. Without a cap it is the
     /// rig's.
     ///
@@ -180,6 +189,15 @@ impl Rig {
     /// When the store cannot be read.
     pub async fn envelope(&self, name: &str) -> Result<Option<EnvelopeState>, StoreError> {
         self.0.store.envelope(name, self.now_ms()).await
+    }
+
+    /// Returns what every envelope holds, in the order of their names.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub async fn envelopes(&self) -> Result<Vec<EnvelopeState>, StoreError> {
+        self.0.store.envelopes(self.now_ms()).await
     }
 
     fn now_ms(&self) -> i64 {

@@ -14,6 +14,7 @@ mod registry;
 mod route;
 mod schema;
 mod template;
+mod trial;
 
 pub use capability::{Capabilities, Capability};
 pub use failure::{Backoff, ClassSpec, Disposition, FAILURE_DOCS, FailureClass};
@@ -38,3 +39,4 @@ pub use schema::{
     NumberRules, ObjectRules, Pattern, TextRules, Values, read_gate, write_gate,
 };
 pub use template::{Segment, Template};
+pub use trial::TrialRoute;

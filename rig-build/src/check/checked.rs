@@ -131,6 +131,43 @@ pub(crate) fn input_fields(variables: &[ast::Variable]) -> Vec<Input> {
     variables.iter().map(field).collect()
 }
 
+/// Returns the variants of a replay: those of the route, with the trial candidates that they name, and each declared
+/// candidate alone. Every other filter holds for trial candidates too (R1).
+pub(crate) fn trial_plans(route: &Route, checked: &Checked) -> Vec<(String, Plan)> {
+    let json = checked.json;
+    let declared = route.candidates.iter().flat_map(|list| &list.value);
+    let live: Vec<_> = declared
+        .map(|candidate| Candidate {
+            trial: false,
+            ..candidate.clone()
+        })
+        .collect();
+    let planner = Planner::new(&live, route);
+    let all: Vec<_> = route
+        .candidates
+        .iter()
+        .flat_map(|list| &list.value)
+        .collect();
+    let own = route.variants.iter().filter_map(|variant| {
+        let json = variant.json.as_ref().map_or(json, |json| json.value);
+        let named = variant.candidates.as_ref();
+        let narrowed = named.map_or(all.clone(), |named| declared_ones(&live, named));
+        let template = route.prompt.as_ref()?.template.as_ref()?;
+        let repair = variant.repair.as_ref().or(route.repair.as_ref());
+        let prompt = variant_prompt(template, variant)?;
+        let plan = planner.plan(&narrowed, json, prompt, repair)?;
+        Some((variant.name.as_ref()?.value.clone(), plan))
+    });
+    let alone = live.iter().filter_map(|candidate| {
+        let prompt = checked.plan.prompt.clone();
+        let plan = planner.plan(&[candidate], json, prompt, route.repair.as_ref())?;
+        Some((candidate.key()?, plan))
+    });
+    own.chain(alone)
+        .filter(|(_, plan)| !plan.candidates.is_empty())
+        .collect()
+}
+
 /// Decides everything that does not depend on a call. `None` where a part is missing; that was reported.
 pub(super) fn plan(route: &Route) -> Option<Checked> {
     let schema = match &route.schema {

@@ -10,6 +10,7 @@ mod tables;
 mod types;
 mod values;
 
+pub(crate) use tables::{upper, wire_name};
 pub(crate) use types::{Source, output_types, types};
 
 use std::fmt::Write as _;

@@ -27,7 +27,7 @@ pub(super) fn schema(indent: &str, schema: &Schema) -> String {
 }
 
 /// Providers take 1 to 64 of `A-Z a-z 0-9 _ -` as a schema's name.
-fn wire_name(name: &str) -> String {
+pub(crate) fn wire_name(name: &str) -> String {
     let plain: String = name
         .chars()
         .filter(|c| c.is_ascii_alphanumeric() || *c == '_')
@@ -99,7 +99,8 @@ pub(super) fn hosts(out: &mut String, route: &Checked) {
     }
 }
 
-fn upper(name: &str) -> String {
+/// Returns a host's name as environment variables and `static`s write it.
+pub(crate) fn upper(name: &str) -> String {
     name.to_ascii_uppercase().replace('-', "_")
 }
 

@@ -8,7 +8,7 @@ use rig_spec::Usd;
 
 use super::reading::observed;
 use super::{
-    AttemptRow, Capture, Envelope, EnvelopeState, ObservedLatency, Reserve, Reserved, Spend,
+    AttemptRow, Capture, Envelope, EnvelopeState, ObservedLatency, Page, Reserve, Reserved, Spend,
     Spending, Store, StoreError,
 };
 use crate::transport::BoxFuture;
@@ -171,6 +171,14 @@ impl Store for MemoryStore {
         Box::pin(ready(Ok(spend)))
     }
 
+    fn page(&self, of: Page) -> BoxFuture<'_, Result<Vec<AttemptRow>, StoreError>> {
+        let kept = self.kept();
+        let mut rows: Vec<_> = kept.rows.iter().filter(|row| of.takes(row)).collect();
+        rows.sort_by(|a, b| a.id.cmp(&b.id));
+        rows.truncate(of.limit as usize);
+        Box::pin(ready(Ok(rows.into_iter().cloned().collect())))
+    }
+
     fn open_envelope(
         &self,
         envelope: Envelope,
@@ -195,5 +203,14 @@ impl Store for MemoryStore {
     ) -> BoxFuture<'_, Result<Option<EnvelopeState>, StoreError>> {
         let state = self.kept().envelope(name, now_ms).cloned();
         Box::pin(ready(Ok(state)))
+    }
+
+    fn envelopes(&self, now_ms: i64) -> BoxFuture<'_, Result<Vec<EnvelopeState>, StoreError>> {
+        let mut kept = self.kept();
+        let mut names: Vec<_> = kept.envelopes.keys().cloned().collect();
+        names.sort();
+        let state = |name: &String| kept.envelope(name, now_ms).cloned();
+        let states = names.iter().filter_map(state).collect();
+        Box::pin(ready(Ok(states)))
     }
 }

@@ -19,7 +19,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::oneshot;
 
 use super::{
-    AttemptRow, Capture, Envelope, EnvelopeState, ObservedLatency, Reserve, Reserved, Spend,
+    AttemptRow, Capture, Envelope, EnvelopeState, ObservedLatency, Page, Reserve, Reserved, Spend,
     Spending, Store, StoreError,
 };
 use crate::transport::BoxFuture;
@@ -213,6 +213,10 @@ impl Store for SqliteStore {
         self.read(move |connection| reading::spend(connection, &of))
     }
 
+    fn page(&self, of: Page) -> BoxFuture<'_, Result<Vec<AttemptRow>, StoreError>> {
+        self.read(move |connection| columns::of_page(connection, &of))
+    }
+
     fn open_envelope(
         &self,
         envelope: Envelope,
@@ -238,6 +242,10 @@ impl Store for SqliteStore {
     ) -> BoxFuture<'_, Result<Option<EnvelopeState>, StoreError>> {
         let name = name.to_owned();
         self.transact(move |connection| envelopes::state(connection, &name, now_ms))
+    }
+
+    fn envelopes(&self, now_ms: i64) -> BoxFuture<'_, Result<Vec<EnvelopeState>, StoreError>> {
+        self.transact(move |connection| envelopes::all(connection, now_ms))
     }
 }
 
