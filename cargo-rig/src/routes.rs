@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use rig_build::Compilation;
+
 use crate::output::{Result, Stop};
 
 /// A directory of routes.
@@ -11,19 +13,18 @@ pub(crate) struct Routes {
     pub(crate) dir: PathBuf,
     /// Its path as messages say it: as a user can open it from where they are.
     pub(crate) shown: String,
+    /// The file of the one route that is meant; `None` means them all.
+    file: Option<String>,
 }
 
 /// The folder of routes in a crate.
 const FOLDER: &str = "routes";
 
-/// Returns the directory that is named; else the `routes` of this folder, or of the nearest one above that has some.
+/// Returns the directory that is named, or that of the file that is named; else the `routes` of this folder, or of the
+/// nearest one above that has some.
 pub(crate) fn find(named: Option<&Path>) -> Result<Routes> {
     if let Some(named) = named {
-        let shown = slashes(named);
-        return Ok(Routes {
-            dir: named.to_path_buf(),
-            shown: shown.trim_end_matches('/').to_owned(),
-        });
+        return Ok(of_path(named));
     }
     let here = std::env::current_dir()
         .map_err(|error| Stop::new(format!("this folder cannot be read: {error}")))?;
@@ -33,14 +34,60 @@ pub(crate) fn find(named: Option<&Path>) -> Result<Routes> {
     })
 }
 
-/// Looks in this folder, and in those above until a crate without routes or the root is met.
+fn of_path(named: &Path) -> Routes {
+    let is_file = named.is_file();
+    let (dir, file) = match named.file_name().filter(|_| is_file) {
+        Some(name) => {
+            let file = name.to_string_lossy().into_owned();
+            (named.parent().unwrap_or(Path::new("")), Some(file))
+        }
+        None => (named, None),
+    };
+    let dir = if dir.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        dir
+    };
+    let shown = slashes(dir);
+    let shown = match shown.trim_end_matches('/') {
+        "" => "/".to_owned(),
+        shown => shown.to_owned(),
+    };
+    Routes {
+        dir: dir.to_path_buf(),
+        shown,
+        file,
+    }
+}
+
+impl Routes {
+    /// Leaves of a compilation what is about the route that is meant.
+    pub(crate) fn narrow(&self, compilation: &mut Compilation) -> Result<()> {
+        let Some(file) = &self.file else {
+            return Ok(());
+        };
+        let shown = format!("{}/{file}", self.shown);
+        compilation.routes.retain(|route| route.file == shown);
+        if compilation.routes.is_empty() {
+            let message = format!("`{shown}` is no route");
+            return Err(Stop::new(message).help("a route is a `.yaml` file directly in its folder"));
+        }
+        Ok(())
+    }
+}
+
+/// Looks in this folder, and in those above.
 fn found_from(here: &Path) -> Option<Routes> {
     let mut up = String::new();
     for folder in here.ancestors() {
         let dir = folder.join(FOLDER);
         if dir.is_dir() {
             let shown = format!("{up}{FOLDER}");
-            return Some(Routes { dir, shown });
+            return Some(Routes {
+                dir,
+                shown,
+                file: None,
+            });
         }
         up += "../";
     }
