@@ -7,9 +7,10 @@ use std::rc::Rc;
 
 use crate::ast;
 use crate::check::{self, Checked, input_fields};
-use crate::diagnostic::{Diagnostic, Parts, Severity, Sink};
+use crate::diagnostic::{Diagnostic, Sink};
 use crate::emit;
 use crate::files::Files;
+use crate::finding::{Finding, rendered};
 use crate::ir::{Answer, Route};
 use crate::lower::lower;
 use crate::names::{Taken, pascal};
@@ -38,6 +39,8 @@ pub struct Compilation {
 pub struct CompiledRoute {
     /// The route's name; where the file does not say it, the file's own.
     pub name: String,
+    /// The file, as messages say it.
+    pub file: String,
     /// What was found, errors first.
     pub findings: Vec<Finding>,
     /// The generated module, but for the output types; `None` where there are errors.
@@ -50,27 +53,6 @@ pub struct CompiledRoute {
     pub(crate) docs: String,
     /// The output type's name; `None` for any JSON value, and where the schema is broken.
     pub(crate) output: Option<String>,
-}
-
-/// A finding, rendered.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
-    /// The stable code: the name of the check.
-    pub code: &'static str,
-    /// Whether it stops the route.
-    pub severity: Severity,
-    /// The whole text, with the offending source lines.
-    pub text: String,
-    parts: Parts,
-}
-
-impl Finding {
-    /// Returns the text with the escape sequences that colour it on a terminal. Whether one wants them is told by
-    /// [`wants_colour`](crate::wants_colour).
-    #[must_use]
-    pub fn coloured(&self) -> String {
-        self.parts.coloured(&self.text)
-    }
 }
 
 impl CompiledRoute {
@@ -293,15 +275,17 @@ fn finish(
         _ => (None, None),
     };
     let output_types = source.as_ref().and_then(emit::output_types);
+    let file = format!("{shown}/{file}");
     let docs = checked
         .as_ref()
-        .map(|checked| emit::docs(checked, &format!("{shown}/{file}")))
+        .map(|checked| emit::docs(checked, &file))
         .unwrap_or_default();
     let output = schema_types
         .flatten()
         .and_then(|(types, _)| Some(types.defs.first()?.name.clone()));
     CompiledRoute {
         name,
+        file,
         findings: rendered(sink, files),
         module,
         output_types,
@@ -369,28 +353,4 @@ fn guessed_name(text: &str) -> Option<&str> {
         .chars()
         .all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'));
     (plain && !name.is_empty() && is_file_name(name)).then_some(name)
-}
-
-/// So many findings of one file are shown; a reader who has worked through them builds again.
-const MOST_FINDINGS: usize = 200;
-
-fn rendered(sink: Sink, files: &Files) -> Vec<Finding> {
-    let mut findings = sink.into_findings();
-    let more = findings.len().saturating_sub(MOST_FINDINGS);
-    findings.truncate(MOST_FINDINGS);
-    if let Some(last) = findings.last_mut().filter(|_| more > 0) {
-        last.notes.push(format!("there are {more} more findings"));
-    }
-    findings
-        .iter()
-        .map(|finding| {
-            let page = finding.render(&files.sources);
-            Finding {
-                code: finding.code,
-                severity: finding.severity,
-                text: page.text,
-                parts: page.parts,
-            }
-        })
-        .collect()
 }

@@ -20,6 +20,7 @@ mod emit;
 mod facts;
 mod fields;
 mod files;
+mod finding;
 mod ir;
 mod json;
 mod limits;
@@ -40,8 +41,9 @@ mod yaml;
 
 pub use cargo::compile;
 pub use codes::{CODES, Code};
-pub use compile::{Compilation, CompiledRoute, Finding, compile_dir};
+pub use compile::{Compilation, CompiledRoute, compile_dir};
 pub use diagnostic::{Severity, wants_colour};
+pub use finding::{Finding, Place};
 pub use load::{LoadedRoute, load_dir};
 pub use output::compile_to;
 pub use schema::compile_schema;
