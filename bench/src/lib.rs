@@ -1,8 +1,7 @@
 //! What is timed? A strict schema, its type, answers that conform, and calls of a route that has them.
 
 use rig::store::{
-    AttemptRow, Capture, Envelope, EnvelopeState, ObservedLatency, Page, Reserve, Reserved, Spend,
-    Spending, StoreError,
+    AttemptRow, Capture, Envelope, EnvelopeState, ExportNext, ExportTurn, Exported, Grade, ObservedLatency, Page, Reserve, Reserved, Spend, Spending, StoreError, VerdictRow, VerdictsOf,
 };
 use rig::testing::{MemoryStore, chat_completion};
 use rig::transport::{Body, BoxFuture, Headers, Request, Response, TransportError};
@@ -239,5 +238,21 @@ impl rig::Store for Nowhere {
 
     fn page(&self, of: Page) -> BoxFuture<'_, Result<Vec<AttemptRow>, StoreError>> {
         self.0.page(of)
+    }
+
+    fn grade(&self, grade: Grade) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.0.grade(grade)
+    }
+
+    fn verdicts(&self, of: VerdictsOf) -> BoxFuture<'_, Result<Vec<VerdictRow>, StoreError>> {
+        self.0.verdicts(of)
+    }
+
+    fn next_export(&self, turn: ExportTurn) -> BoxFuture<'_, Result<ExportNext, StoreError>> {
+        self.0.next_export(turn)
+    }
+
+    fn exported(&self, done: Exported) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.0.exported(done)
     }
 }

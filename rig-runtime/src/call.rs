@@ -5,22 +5,27 @@ use std::future::IntoFuture;
 use std::marker::PhantomData;
 use std::time::Duration;
 
-use rig_spec::{FailureClass, Route, Usd, UsdPerMtok, Variant};
+use rig_spec::{Route, Usd, UsdPerMtok, Variant};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::cache::CacheHandle;
 use crate::conform::{self, ReadJson};
 use crate::envelope::Named;
-use crate::error::{ConfigError, Error, Failure, Result};
-use crate::ladder::{self, Job, Served};
+use crate::error::{ConfigError, Result};
+use crate::ladder::Job;
 use crate::quality::QualityGate;
 use crate::resolve::{Narrowing, resolve};
-use crate::rig::{self, Rig};
+use crate::rig::Rig;
 use crate::run::Run;
 use crate::stream::Events;
+use crate::trace::Traceparent;
 use crate::transport::BoxFuture;
 use crate::turn::Turn;
+
+mod serve;
+
+use serve::{serve, typed};
 
 /// A type that holds what a route's schema describes.
 ///
@@ -80,6 +85,7 @@ pub struct Call<T, V = NoVariant> {
     rig: Option<Rig>,
     variant: Option<V>,
     tags: BTreeMap<String, String>,
+    traceparent: Option<Traceparent>,
     deadline: Option<Duration>,
     narrowing: Narrowing,
     quality: Option<QualityGate>,
@@ -97,6 +103,7 @@ pub fn call<T, V: RouteVariant>(route: &'static Route, input: impl Serialize) ->
         rig: None,
         variant: None,
         tags: BTreeMap::new(),
+        traceparent: None,
         deadline: None,
         narrowing: Narrowing {
             zero_retention: route.zero_retention,
@@ -113,6 +120,14 @@ impl<T: Answer, V: RouteVariant> Call<T, V> {
     /// Puts a tag on every row of the run. A key that is given again gets the new value.
     pub fn tag(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
         self.tags.insert(key.into(), value.into());
+        self
+    }
+
+    /// Says where in a trace the run belongs: a `traceparent` header (W3C Trace Context), as that of the request which the
+    /// caller is serving. It is on every row, and the exported spans hang there, unless the trace is not recorded. What is no
+    /// such header is ignored.
+    pub fn traceparent(mut self, header: &str) -> Self {
+        self.traceparent = Traceparent::parse(header);
         self
     }
 
@@ -297,6 +312,7 @@ impl<T: Answer, V: RouteVariant> Call<T, V> {
             eligible: resolve(route, plan, &self.narrowing),
             zero_retention: self.narrowing.zero_retention,
             tags: self.tags,
+            traceparent: self.traceparent,
             hold: conform::hold::<T::Output>,
             quality: self.quality,
             caches: self.caches,
@@ -360,39 +376,5 @@ fn variables(input: impl Serialize) -> Option<Map<String, Value>> {
         // The input of a route without variables may be a unit struct.
         Ok(Value::Null) => Some(Map::new()),
         Ok(_) | Err(_) => None,
-    }
-}
-
-async fn serve(rig: Option<Rig>, job: Result<Job, ConfigError>) -> Result<Served> {
-    let job = job?;
-    let rig = match rig {
-        Some(rig) => rig,
-        None => rig::process_default()?,
-    };
-    ladder::run(rig.parts(), &job).await
-}
-
-/// Turns what passed the gate into the answer of the call.
-fn typed<T: Answer>(served: Served) -> Result<Run<T>> {
-    let Run { output, meta } = served.run;
-    let turn = match output {
-        Turn::Output(held) => held.into().map(Turn::Output),
-        Turn::ToolCalls(calls) => Some(Turn::ToolCalls(calls)),
-    };
-    match turn.and_then(T::of) {
-        Some(output) => Ok(Run { output, meta }),
-        None => Err(Error::Failure(Box::new(Failure {
-            class: FailureClass::InvariantViolation,
-            message: format!(
-                "the output conforms to the schema, but is no `{}`",
-                std::any::type_name::<T>()
-            ),
-            provider: meta.provider,
-            model: meta.model,
-            route: meta.route,
-            run_id: meta.run_id,
-            history: served.history,
-            envelope: None,
-        }))),
     }
 }

@@ -17,6 +17,7 @@ use crate::provider::{Failed, Usage};
 use crate::rig::Parts;
 use crate::store::{AttemptRow, Capture, RowFailure};
 use crate::stream::{Listener, Told};
+use crate::trace::Traceparent;
 
 /// A dispatch under way. Dropping it writes its row.
 pub(crate) struct Dispatch<'a> {
@@ -44,6 +45,8 @@ pub(crate) struct Origin<'a> {
     pub(crate) variant: Option<&'static str>,
     /// The caller's tags.
     pub(crate) tags: &'a BTreeMap<String, String>,
+    /// Where in the caller's trace the run belongs.
+    pub(crate) traceparent: Option<Traceparent>,
     /// Who is told what happens while it happens.
     pub(crate) listener: Option<&'a Listener>,
 }
@@ -63,6 +66,7 @@ impl<'a> Dispatch<'a> {
             route_version: job.route.version,
             variant: job.variant.map(|variant| variant.name),
             tags: &job.tags,
+            traceparent: job.traceparent,
             listener: job.listener.as_ref(),
         };
         Self::begin(parts, &origin, journal, provider, model)
@@ -102,6 +106,7 @@ impl<'a> Dispatch<'a> {
             cache_key: None,
             prefix_fingerprint: None,
             lane: origin.lane.into(),
+            traceparent: origin.traceparent,
         };
         let listener = origin.listener;
         if let Some(listener) = listener {

@@ -35,6 +35,7 @@ use crate::run::{Run, RunMeta};
 use crate::search::Finding;
 use crate::step::{LadderState, Repairer, Step, step};
 use crate::stream::Listener;
+use crate::trace::Traceparent;
 use crate::turn::Turn;
 
 /// What is to be run.
@@ -51,6 +52,8 @@ pub(crate) struct Job {
     pub(crate) zero_retention: bool,
     /// The caller's tags.
     pub(crate) tags: BTreeMap<String, String>,
+    /// Where in the caller's trace the run belongs.
+    pub(crate) traceparent: Option<Traceparent>,
     /// The longest that the caller lets the run take.
     pub(crate) deadline: Option<Duration>,
     /// Reads an answer into the output type of the call.

@@ -39,6 +39,7 @@ mod run;
 mod search;
 mod step;
 mod stream;
+mod trace;
 mod turn;
 mod undo;
 

@@ -35,6 +35,7 @@ use crate::ladder::Served;
 use crate::rig::{self, Rig};
 use crate::run::Run;
 use crate::stream::{Events, Listener};
+use crate::trace::Traceparent;
 use crate::transport::BoxFuture;
 use crate::turn::Turn;
 
@@ -70,6 +71,7 @@ struct Asked {
     system: String,
     user: String,
     tags: BTreeMap<String, String>,
+    traceparent: Option<Traceparent>,
     policy: Policy,
     form: Form,
     tools: Vec<Tool>,
@@ -162,6 +164,7 @@ impl<P> Raw<P> {
                 system: String::new(),
                 user: String::new(),
                 tags: BTreeMap::new(),
+                traceparent: None,
                 policy: Policy::BLANK,
                 form: Form::Free,
                 tools: Vec::new(),
@@ -201,6 +204,12 @@ impl<P> Raw<P> {
     /// Puts a tag on the row. A key that is given again gets the new value.
     pub fn tag(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
         self.asked.tags.insert(key.into(), value.into());
+        self
+    }
+
+    /// Says where in a trace the call belongs: see [`Call::traceparent`](crate::Call::traceparent).
+    pub fn traceparent(mut self, header: &str) -> Self {
+        self.asked.traceparent = Traceparent::parse(header);
         self
     }
 

@@ -15,11 +15,12 @@ use crate::access::{Access, Settings};
 use crate::clock::{Clock, SystemClock};
 use crate::envelope;
 use crate::error::{ConfigError, Result};
+use crate::id;
 use crate::search::Search;
 use crate::store::sqlite::SqliteStore;
 use crate::store::{
-    AttemptRow, Capture, Envelope, EnvelopeState, ObservedLatency, Page, Spend, Spending, Store,
-    StoreError,
+    AttemptRow, Capture, Envelope, EnvelopeState, Grade, Graded, ObservedLatency, Page, Spend,
+    Spending, Store, StoreError, Verdict, VerdictRow, VerdictsOf,
 };
 use crate::transport::Transport;
 use crate::transport::http::HttpTransport;
@@ -198,6 +199,43 @@ impl Rig {
     /// When the store cannot be read.
     pub async fn envelopes(&self) -> Result<Vec<EnvelopeState>, StoreError> {
         self.0.store.envelopes(self.now_ms()).await
+    }
+
+    /// Stores what somebody makes of an attempt (`&run.meta` is the one that served) or of a run, beside the rows. Every
+    /// verdict stays, and none is exported.
+    ///
+    /// ```
+    /// # use rig_runtime::{Rig, RunMeta, store::{Graded, StoreError, Verdict}};
+    /// # async fn judge(rig: Rig, meta: RunMeta) -> Result<(), StoreError> {
+    /// rig.grade(&meta, Verdict::up().score(0.9).source("support")).await?;
+    /// rig.grade(Graded::Run(meta.run_id), Verdict::down().note("too long")).await
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When nothing with the id is stored, the score is no finite number, or the store cannot be written.
+    pub async fn grade(
+        &self,
+        graded: impl Into<Graded>,
+        verdict: Verdict,
+    ) -> Result<(), StoreError> {
+        let grade = Grade {
+            id: id::fresh(&*self.0.clock).to_string(),
+            ts_ms: self.now_ms(),
+            of: graded.into(),
+            verdict,
+        };
+        self.0.store.grade(grade).await
+    }
+
+    /// Returns the verdicts of a run or of a route, oldest first.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub async fn verdicts(&self, of: VerdictsOf) -> Result<Vec<VerdictRow>, StoreError> {
+        self.0.store.verdicts(of).await
     }
 
     fn now_ms(&self) -> i64 {

@@ -357,6 +357,7 @@ async fn an_undeclared_candidate_is_never_dispatched() {
         eligible: resolve(&ROUTE, &ROUTE.plan, &Narrowing::default()),
         zero_retention: false,
         tags: BTreeMap::new(),
+        traceparent: None,
         deadline: None,
         hold: crate::conform::hold::<Value>,
         listener: None,

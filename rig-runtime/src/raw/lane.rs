@@ -130,6 +130,7 @@ async fn dispatch(
         route_version: 0,
         variant: None,
         tags: &asked.tags,
+        traceparent: asked.traceparent,
         listener,
     };
     let model = asked.model.clone().into();

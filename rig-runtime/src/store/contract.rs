@@ -11,8 +11,10 @@ use super::memory::MemoryStore;
 use super::sqlite::SqliteStore;
 use super::{
     AttemptRow, Capture, Envelope, EnvelopeState, ObservedLatency, Page, Reserve, Reserved,
-    RowFailure, Spend, Spending, Store,
+    RowFailure, Spend, Spending, Store, Traceparent,
 };
+
+mod beside;
 
 /// Runs a future to its end without a runtime of the test's own.
 pub(super) fn block_on<T>(future: impl Future<Output = T>) -> T {
@@ -50,6 +52,7 @@ pub(super) fn row(run_id: &str, attempt: u32) -> AttemptRow {
         cache_key: Some("k".to_owned()),
         prefix_fingerprint: Some("f".to_owned()),
         lane: Cow::Borrowed("ladder"),
+        traceparent: Traceparent::parse("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"),
     }
 }
 
@@ -71,6 +74,7 @@ fn bare_row(run_id: &str, attempt: u32) -> AttemptRow {
         repaired_by: None,
         cache_key: None,
         prefix_fingerprint: None,
+        traceparent: None,
         ..row(run_id, attempt)
     }
 }
@@ -293,6 +297,7 @@ fn check_pages(store: &dyn Store) {
 fn check(store: Arc<dyn Store>) {
     check_envelopes(&store);
     check_reading(&*store);
+    beside::check_verdicts(&*store);
 
     let attempts = |run_id: &str| block_on(store.attempts(run_id)).unwrap();
 
@@ -351,6 +356,7 @@ fn check(store: Arc<dyn Store>) {
         let rows = attempts(&format!("t{thread}"));
         assert!(rows.iter().map(|row| row.attempt).eq(1..=2_000));
     }
+    beside::check_exports(&store);
 }
 
 #[test]

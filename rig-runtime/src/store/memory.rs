@@ -6,10 +6,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rig_spec::Usd;
 
+use super::export::Holder;
 use super::reading::observed;
 use super::{
-    AttemptRow, Capture, Envelope, EnvelopeState, ObservedLatency, Page, Reserve, Reserved, Spend,
-    Spending, Store, StoreError,
+    AttemptRow, Capture, Envelope, EnvelopeState, ExportNext, ExportTurn, Exported, Grade, Graded,
+    ObservedLatency, Page, Reserve, Reserved, Spend, Spending, Store, StoreError, VerdictRow,
+    VerdictsOf,
 };
 use crate::transport::BoxFuture;
 
@@ -25,6 +27,15 @@ struct Kept {
     envelopes: HashMap<String, EnvelopeState>,
     /// By reservation.
     charges: HashMap<String, Charge>,
+    verdicts: Vec<VerdictRow>,
+    /// By exporter.
+    exports: HashMap<String, Export>,
+}
+
+#[derive(Debug, Default)]
+struct Export {
+    cursor: Option<String>,
+    holder: Option<Holder>,
 }
 
 #[derive(Debug)]
@@ -97,6 +108,62 @@ impl Kept {
             Stage::Settled => return,
         }
         found.stage = Stage::Settled;
+    }
+
+    fn grade(&mut self, grade: Grade) -> Result<(), StoreError> {
+        if !grade.verdict.is_finite() {
+            return Err(StoreError::Score);
+        }
+        let Some(row) = self.rows.iter().find(|row| grade.of.takes(row)) else {
+            let id = grade.of.id().to_owned();
+            return Err(StoreError::Unknown { id });
+        };
+        if self.verdicts.iter().all(|known| known.id != grade.id) {
+            self.verdicts.push(VerdictRow {
+                id: grade.id,
+                ts_ms: grade.ts_ms,
+                run_id: row.run_id.clone(),
+                inference_id: grade.of.into_attempt(),
+                verdict: grade.verdict,
+            });
+        }
+        Ok(())
+    }
+
+    fn next_export(&mut self, turn: ExportTurn) -> ExportNext {
+        let export = self.exports.entry(turn.exporter.clone()).or_default();
+        if export
+            .holder
+            .as_ref()
+            .is_some_and(|holder| holder.keeps_out(&turn))
+        {
+            return ExportNext::Taken;
+        }
+        let last = |cursor: &String| self.rows.iter().rposition(|row| row.id == *cursor);
+        let after = export
+            .cursor
+            .as_ref()
+            .and_then(last)
+            .map_or(0, |last| last + 1);
+        let next = ExportNext::of(self.rows[after..].iter().take(turn.most as usize));
+        if next != ExportNext::Nothing {
+            export.holder = Some(turn.holder());
+        }
+        next
+    }
+
+    fn exported(&mut self, done: Exported) {
+        let Some(export) = self.exports.get_mut(&done.exporter) else {
+            return;
+        };
+        let is_its_turn = |holder: &Holder| holder.worker == done.worker;
+        if export
+            .holder
+            .take_if(|holder| is_its_turn(holder))
+            .is_some()
+        {
+            export.cursor = done.cursor.or(export.cursor.take());
+        }
     }
 }
 
@@ -212,5 +279,35 @@ impl Store for MemoryStore {
         let state = |name: &String| kept.envelope(name, now_ms).cloned();
         let states = names.iter().filter_map(state).collect();
         Box::pin(ready(Ok(states)))
+    }
+
+    fn grade(&self, grade: Grade) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(ready(self.kept().grade(grade)))
+    }
+
+    fn verdicts(&self, of: VerdictsOf) -> BoxFuture<'_, Result<Vec<VerdictRow>, StoreError>> {
+        let kept = self.kept();
+        let is_of_route = |verdict: &VerdictRow, route: &str| {
+            let run = Graded::Run(verdict.run_id.clone());
+            kept.rows
+                .iter()
+                .any(|row| row.route == route && run.takes(row))
+        };
+        let mut verdicts = kept.verdicts.clone();
+        verdicts.retain(|verdict| match &of {
+            VerdictsOf::Run(run_id) => verdict.run_id == *run_id,
+            VerdictsOf::Route(route) => is_of_route(verdict, route),
+        });
+        verdicts.sort_by_key(|verdict| verdict.ts_ms);
+        Box::pin(ready(Ok(verdicts)))
+    }
+
+    fn next_export(&self, turn: ExportTurn) -> BoxFuture<'_, Result<ExportNext, StoreError>> {
+        Box::pin(ready(Ok(self.kept().next_export(turn))))
+    }
+
+    fn exported(&self, done: Exported) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.kept().exported(done);
+        Box::pin(ready(Ok(())))
     }
 }

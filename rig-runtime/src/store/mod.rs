@@ -13,15 +13,21 @@ pub mod capture;
 #[cfg(test)]
 mod contract;
 pub mod envelope;
+pub mod export;
 pub mod memory;
 pub mod reading;
 pub mod row;
 pub mod sqlite;
+pub mod verdict;
 
 pub use capture::Capture;
 pub use envelope::{Envelope, EnvelopeState, Reserve, Reserved};
+pub use export::{ExportBatch, ExportNext, ExportRow, ExportTurn, Exported, Name};
 pub use reading::{ObservedLatency, Page, Spend, Spending};
 pub use row::{AttemptRow, RowFailure};
+pub use verdict::{Grade, Graded, Verdict, VerdictRow, VerdictsOf};
+
+pub use crate::trace::Traceparent;
 
 /// Keeps the rows of every attempt, and the envelopes that pay for them.
 ///
@@ -126,6 +132,38 @@ pub trait Store: Send + Sync {
     ///
     /// Returns an error if the store cannot be read, or cannot be written where something has lapsed.
     fn envelopes(&self, now_ms: i64) -> BoxFuture<'_, Result<Vec<EnvelopeState>, StoreError>>;
+
+    /// Stores a verdict (W5), once however often its id comes; whatever was recorded before can be judged.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Unknown`] if nothing has the id that is judged, [`StoreError::Score`] if the score is no finite number;
+    /// else if the store cannot be written.
+    fn grade(&self, grade: Grade) -> BoxFuture<'_, Result<(), StoreError>>;
+
+    /// Returns verdicts, oldest first.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the store cannot be read.
+    fn verdicts(&self, of: VerdictsOf) -> BoxFuture<'_, Result<Vec<VerdictRow>, StoreError>>;
+
+    /// Gives an exporter the rows after its cursor (T4), in the order in which they were committed, and its worker the turn:
+    /// others that ask before [`Store::exported`] or the end of the turn get [`ExportNext::Taken`]. Without a row there is
+    /// no turn. A worker that asks again gets the same rows. An exporter that the store does not know begins with the
+    /// oldest row, and one whose cursor was deleted does as well.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the store cannot be read, or cannot be written where there are rows.
+    fn next_export(&self, turn: ExportTurn) -> BoxFuture<'_, Result<ExportNext, StoreError>>;
+
+    /// Ends a worker's turn, and moves the cursor to where it says. Nothing happens if it is no longer its turn.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the store cannot be written.
+    fn exported(&self, done: Exported) -> BoxFuture<'_, Result<(), StoreError>>;
 }
 
 /// Why a store cannot be used.
@@ -148,6 +186,13 @@ pub enum StoreError {
         /// The newest version this build knows.
         known: u32,
     },
+    /// Nothing that is stored has the id of what is judged.
+    Unknown {
+        /// The id.
+        id: String,
+    },
+    /// A score is no finite number.
+    Score,
     /// A write or read failed.
     Failed {
         /// What the system said.
@@ -172,6 +217,8 @@ impl fmt::Display for StoreError {
                 f,
                 "the telemetry store at `{location}` has schema version {found}, this build of modelrig knows up to {known}"
             ),
+            Self::Unknown { id } => write!(f, "no attempt or run with the id `{id}` is stored"),
+            Self::Score => f.write_str("a score is a finite number"),
             Self::Failed { reason } => write!(f, "the telemetry store failed: {reason}"),
         }
     }

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 
 use rig_spec::{FailureClass, Tier, Usd};
 
+use crate::trace::Traceparent;
+
 /// One attempt: one dispatch, one row of the table `inferences`.
 ///
 /// Token counts that the provider did not report are `None`, never 0.
@@ -60,6 +62,8 @@ pub struct AttemptRow {
     pub prefix_fingerprint: Option<String>,
     /// `ladder` or `raw`.
     pub lane: Cow<'static, str>,
+    /// Where in the caller's trace the run belongs, if the caller said so.
+    pub traceparent: Option<Traceparent>,
 }
 
 /// Why an attempt has no conformant answer.

@@ -8,6 +8,7 @@
 //! tells the truth, a loss of power: commits are synced (`synchronous = FULL`). Rows still in the queue do not.
 
 use std::fmt;
+use std::future::ready;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,17 +20,23 @@ use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::oneshot;
 
 use super::{
-    AttemptRow, Capture, Envelope, EnvelopeState, ObservedLatency, Page, Reserve, Reserved, Spend,
-    Spending, Store, StoreError,
+    AttemptRow, Capture, Envelope, EnvelopeState, ExportNext, ExportTurn, Exported, Grade,
+    ObservedLatency, Page, Reserve, Reserved, Spend, Spending, Store, StoreError, VerdictRow,
+    VerdictsOf,
 };
 use crate::transport::BoxFuture;
 
+mod asked;
 mod captures;
 mod columns;
 mod envelopes;
+mod exports;
 mod open;
 mod reading;
 mod schema;
+mod verdicts;
+
+use asked::{Asked, Money};
 
 /// Rows that may wait for the writer. A full queue makes [`Store::record`] wait.
 const QUEUE: usize = 4_096;
@@ -55,21 +62,6 @@ enum Command {
 }
 
 type Read = Box<dyn FnOnce(&Connection) + Send>;
-
-/// What is done with an envelope.
-trait Money: Send {
-    /// Does it, as a part of a transaction; it may be done anew in the next one.
-    fn apply(&mut self, connection: &Connection) -> rusqlite::Result<()>;
-
-    /// Tells whoever asked, once the transaction is committed or given up.
-    fn answer(self: Box<Self>, committed: Result<(), StoreError>);
-}
-
-struct Asked<T, W> {
-    work: W,
-    done: Option<T>,
-    answer: oneshot::Sender<Result<T, StoreError>>,
-}
 
 /// What one transaction has to hold whole.
 struct Record {
@@ -247,23 +239,31 @@ impl Store for SqliteStore {
     fn envelopes(&self, now_ms: i64) -> BoxFuture<'_, Result<Vec<EnvelopeState>, StoreError>> {
         self.transact(move |connection| envelopes::all(connection, now_ms))
     }
-}
 
-impl<T, W> Money for Asked<T, W>
-where
-    T: Send,
-    W: Fn(&Connection) -> rusqlite::Result<T> + Send,
-{
-    fn apply(&mut self, connection: &Connection) -> rusqlite::Result<()> {
-        self.done = Some((self.work)(connection)?);
-        Ok(())
+    fn grade(&self, grade: Grade) -> BoxFuture<'_, Result<(), StoreError>> {
+        if !grade.verdict.is_finite() {
+            return Box::pin(ready(Err(StoreError::Score)));
+        }
+        let id = grade.of.id().to_owned();
+        let is_known = self.transact(move |connection| verdicts::grade(connection, &grade));
+        Box::pin(async move {
+            match is_known.await? {
+                true => Ok(()),
+                false => Err(StoreError::Unknown { id }),
+            }
+        })
     }
 
-    fn answer(self: Box<Self>, committed: Result<(), StoreError>) {
-        let Self { done, answer, .. } = *self;
-        let done = committed.and_then(|()| done.ok_or_else(stopped));
-        // Whoever asked may have gone away, and then nobody misses the answer.
-        let _ = answer.send(done);
+    fn verdicts(&self, of: VerdictsOf) -> BoxFuture<'_, Result<Vec<VerdictRow>, StoreError>> {
+        self.read(move |connection| verdicts::of(connection, &of))
+    }
+
+    fn next_export(&self, turn: ExportTurn) -> BoxFuture<'_, Result<ExportNext, StoreError>> {
+        self.transact(move |connection| exports::next(connection, &turn))
+    }
+
+    fn exported(&self, done: Exported) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.transact(move |connection| exports::done(connection, &done))
     }
 }
 
@@ -320,7 +320,10 @@ impl Writer {
             stored = self.commit(&[], &mut money);
             if let Err(error) = &stored {
                 let reason = error.to_string();
-                tracing::warn!(reason, "envelopes could not be written");
+                tracing::warn!(
+                    reason,
+                    "envelopes, verdicts or cursors could not be written"
+                );
             }
         }
         let committed = stored.map_err(failed);

@@ -147,6 +147,7 @@ fn job(route: &'static Route, quality: Option<QualityGate>) -> Job {
         tags: dimensions
             .map(|dimension| (dimension.key.to_owned(), "drill".to_owned()))
             .collect(),
+        traceparent: None,
         deadline: None,
         hold: conform::hold::<Value>,
         listener: None,

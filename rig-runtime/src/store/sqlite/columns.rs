@@ -6,7 +6,7 @@ use rig_spec::{Tier, Usd};
 use rusqlite::types::Type;
 use rusqlite::{Connection, Row, Statement, named_params};
 
-use super::super::{AttemptRow, Page, RowFailure};
+use super::super::{AttemptRow, Page, RowFailure, Traceparent};
 
 /// Inserts a row; one that is there already stays as it is.
 pub(super) const INSERT: &str = "
@@ -14,12 +14,12 @@ pub(super) const INSERT: &str = "
         id, ts, run_id, route, route_version, provider, model, requested_tier, served_tier,
         tokens_in, tokens_out, tokens_cached, tokens_cache_write, cost_nanousd, pricing_missing,
         latency_ms, ttfb_ms, failure_class, attempt, tags, served_variant, repaired_by, cache_key,
-        prefix_fingerprint, lane
+        prefix_fingerprint, lane, traceparent
     ) VALUES (
         :id, :ts, :run_id, :route, :route_version, :provider, :model, :requested_tier, :served_tier,
         :tokens_in, :tokens_out, :tokens_cached, :tokens_cache_write, :cost_nanousd, :pricing_missing,
         :latency_ms, :ttfb_ms, :failure_class, :attempt, :tags, :served_variant, :repaired_by, :cache_key,
-        :prefix_fingerprint, :lane
+        :prefix_fingerprint, :lane, :traceparent
     ) ON CONFLICT (id) DO NOTHING";
 
 /// Executes [`INSERT`] for a row.
@@ -51,6 +51,7 @@ pub(super) fn insert(statement: &mut Statement<'_>, row: &AttemptRow) -> rusqlit
         ":cache_key": row.cache_key,
         ":prefix_fingerprint": row.prefix_fingerprint,
         ":lane": row.lane,
+        ":traceparent": row.traceparent.map(|place| place.to_string()),
     })?;
     Ok(())
 }
@@ -75,7 +76,8 @@ pub(super) fn of_page(connection: &Connection, page: &Page) -> rusqlite::Result<
     select.query_map(params, read)?.collect()
 }
 
-fn read(row: &Row<'_>) -> rusqlite::Result<AttemptRow> {
+/// Reads a row of `inferences`.
+pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<AttemptRow> {
     let unsigned = |column| -> rusqlite::Result<Option<u64>> {
         Ok(row
             .get::<_, Option<i64>>(column)?
@@ -112,6 +114,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<AttemptRow> {
         cache_key: row.get("cache_key")?,
         prefix_fingerprint: row.get("prefix_fingerprint")?,
         lane: owned("lane")?,
+        traceparent: named(row, "traceparent", Traceparent::parse)?,
     })
 }
 

@@ -12,6 +12,8 @@ const MIGRATIONS: &[&str] = &[
     include_str!("0002_captures.sql"),
     include_str!("0003_envelopes.sql"),
     include_str!("0004_views.sql"),
+    include_str!("0005_verdicts.sql"),
+    include_str!("0006_exports.sql"),
 ];
 
 /// The newest schema version that this build knows.

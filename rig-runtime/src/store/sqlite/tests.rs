@@ -65,7 +65,7 @@ fn the_table_has_the_columns_of_the_contract() {
         select.column_names().collect::<Vec<_>>().join(" "),
         "id ts run_id route route_version provider model requested_tier served_tier tokens_in tokens_out \
          tokens_cached tokens_cache_write cost_usd pricing_missing latency_ms ttfb_ms failure_class attempt \
-         tags served_variant repaired_by cache_key prefix_fingerprint lane cost_nanousd"
+         tags served_variant repaired_by cache_key prefix_fingerprint lane cost_nanousd traceparent"
     );
     let (usd, customer, tokens): (f64, String, i64) = connection
         .query_row(
@@ -107,7 +107,7 @@ fn every_column_is_documented_in_its_place() {
         .unwrap();
     let names = select.query_map([], |row| row.get::<_, String>(0)).unwrap();
     let names: Vec<_> = names.map(Result::unwrap).collect();
-    assert_eq!(names.len(), 7, "{names:?}");
+    assert_eq!(names.len(), 9, "{names:?}");
     for name in names {
         let select = connection
             .prepare(&format!("SELECT * FROM {name}"))
@@ -153,9 +153,13 @@ fn a_file_of_the_first_version_is_brought_up_to_date() {
     connection
         .execute_batch(include_str!("0001_inferences.sql"))
         .unwrap();
-    let mut insert = connection.prepare(columns::INSERT).unwrap();
-    columns::insert(&mut insert, &row("a", 1)).unwrap();
-    drop(insert);
+    connection
+        .execute_batch(
+            "INSERT INTO inferences (id, ts, run_id, route, route_version, provider, model, pricing_missing,
+                 latency_ms, attempt, tags, lane, cost_nanousd)
+             VALUES ('a-1', 5, 'a', 'summarize', 3, 'openai', 'm', 0, 9, 1, '{}', 'ladder', 7)",
+        )
+        .unwrap();
     connection.pragma_update(None, "user_version", 1).unwrap();
     let ours = schema::APPLICATION_ID;
     connection
@@ -163,7 +167,8 @@ fn a_file_of_the_first_version_is_brought_up_to_date() {
         .unwrap();
     drop(connection);
     let store = SqliteStore::open(&path).unwrap();
-    assert_eq!(attempts(&store, "a"), [row("a", 1)]);
+    let kept = &attempts(&store, "a")[0];
+    assert_eq!((kept.cost, kept.traceparent), (Usd::nanos(7), None));
     store.record_captured(row("a", 2), capture(&row("a", 2), 1));
     let captures = block_on(store.captures("summarize")).unwrap();
     assert_eq!(captures, [capture(&row("a", 2), 1)]);

@@ -1,0 +1,279 @@
+//! What may leave the machine, and who sends it next?
+//!
+//! An [`ExportRow`] is all that exporters are ever given. It is made of numbers, ids, closed enums and [`Name`]s: it has no
+//! room for a prompt, an output or a capture, and none for tags, which are words of the caller's.
+
+use rig_spec::{FailureClass, Tier, Usd};
+use uuid::Uuid;
+
+use super::{AttemptRow, RowFailure};
+use crate::trace::Traceparent;
+
+/// What is exported of an attempt. See [`AttemptRow`] for what the fields are.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExportRow {
+    /// The attempt's id.
+    pub id: Uuid,
+    /// When it was dispatched, in milliseconds since 1970 (UTC).
+    pub ts_ms: i64,
+    /// The run it belongs to.
+    pub run_id: Uuid,
+    /// The route; `None` in the raw lane.
+    pub route: Option<Name>,
+    /// The route's version; 0 in the raw lane.
+    pub route_version: u32,
+    /// The provider.
+    pub provider: Name,
+    /// The model that was asked for.
+    pub model: Name,
+    /// The tier that was asked for.
+    pub requested_tier: Option<Tier>,
+    /// The tier that served; `None` also for one that we do not know.
+    pub served_tier: Option<Tier>,
+    /// The whole input, in tokens.
+    pub tokens_in: Option<u64>,
+    /// The output, reasoning included, in tokens.
+    pub tokens_out: Option<u64>,
+    /// The part of `tokens_in` that was read from a cache.
+    pub tokens_cached: Option<u64>,
+    /// The part of `tokens_in` that was written to a cache.
+    pub tokens_cache_write: Option<u64>,
+    /// What the attempt cost.
+    pub cost: Usd,
+    /// Whether the cost is zero because no price is known.
+    pub pricing_missing: bool,
+    /// From dispatch to the last byte, in milliseconds.
+    pub latency_ms: u64,
+    /// From dispatch to the first content or the head, in milliseconds.
+    pub ttfb_ms: Option<u64>,
+    /// Why it failed; `None` for a conformant answer.
+    pub failure: Option<RowFailure>,
+    /// Its place in the run, from 1.
+    pub attempt: u32,
+    /// The variant that served; `None` for the route itself.
+    pub served_variant: Option<Name>,
+    /// `provider/model` that repaired, on rows of the repair rung.
+    pub repaired_by: Option<Name>,
+    /// Whether it came from the raw lane.
+    pub is_raw: bool,
+    /// Where in the caller's trace the run belongs.
+    pub traceparent: Option<Traceparent>,
+}
+
+/// A name: letters, digits and `._:/@+-`, at most 128 of them. No sentence and no JSON is one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Name(String);
+
+/// An exporter's question for rows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExportTurn {
+    /// The exporter, which has one cursor in the store.
+    pub exporter: String,
+    /// Who asks; of all processes that share a store, one at a time exports.
+    pub worker: String,
+    /// The present, in milliseconds since 1970 (UTC).
+    pub now_ms: i64,
+    /// Until when nobody else is given rows, unless the worker says before that it is done.
+    pub lapses_ms: i64,
+    /// The most rows.
+    pub most: u32,
+}
+
+/// What there is to export.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ExportNext {
+    /// Rows, in the order in which they were committed.
+    Rows(ExportBatch),
+    /// No row comes after the cursor.
+    Nothing,
+    /// It is another worker's turn.
+    Taken,
+}
+
+/// Rows to be exported, and where the cursor is after them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExportBatch {
+    /// The rows. One whose ids are no UUIDs was recorded by no rig, and is passed over.
+    pub rows: Vec<ExportRow>,
+    /// The id of the last row, those passed over included.
+    pub cursor: String,
+}
+
+/// A worker that is done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exported {
+    /// The exporter.
+    pub exporter: String,
+    /// Who was given the rows.
+    pub worker: String,
+    /// Where the cursor is now; `None` leaves it, and the rows are given out again.
+    pub cursor: Option<String>,
+}
+
+/// Whose turn it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Holder {
+    pub(super) worker: String,
+    pub(super) taken_ms: i64,
+    pub(super) lapses_ms: i64,
+}
+
+impl Holder {
+    /// Returns whether somebody else has to wait. A turn that begins in the future is one of before the clock was set
+    /// back, and binds nobody.
+    pub(super) fn keeps_out(&self, turn: &ExportTurn) -> bool {
+        let is_under_way = (self.taken_ms..self.lapses_ms).contains(&turn.now_ms);
+        is_under_way && self.worker != turn.worker
+    }
+}
+
+impl ExportTurn {
+    /// Returns who has the turn if this is granted.
+    pub(super) fn holder(&self) -> Holder {
+        Holder {
+            worker: self.worker.clone(),
+            taken_ms: self.now_ms,
+            lapses_ms: self.lapses_ms,
+        }
+    }
+}
+
+impl ExportNext {
+    /// Returns what comes of these rows.
+    pub(super) fn of<'a>(rows: impl IntoIterator<Item = &'a AttemptRow>) -> Self {
+        let mut cursor = None;
+        let rows: Vec<_> = rows
+            .into_iter()
+            .inspect(|row| cursor = Some(row.id.clone()))
+            .filter_map(ExportRow::of)
+            .collect();
+        cursor.map_or(Self::Nothing, |cursor| {
+            Self::Rows(ExportBatch { rows, cursor })
+        })
+    }
+}
+
+impl ExportRow {
+    /// Returns what may be exported of a row; `None` if its ids are no UUIDs.
+    #[must_use]
+    pub fn of(row: &AttemptRow) -> Option<Self> {
+        Some(Self {
+            id: Uuid::parse_str(&row.id).ok()?,
+            ts_ms: row.ts_ms,
+            run_id: Uuid::parse_str(&row.run_id).ok()?,
+            route: (!row.route.is_empty()).then(|| Name::of(&row.route)),
+            route_version: row.route_version,
+            provider: Name::of(&row.provider),
+            model: Name::of(&row.model),
+            requested_tier: row.requested_tier,
+            served_tier: row.served_tier.as_deref().and_then(tier),
+            tokens_in: row.tokens_in,
+            tokens_out: row.tokens_out,
+            tokens_cached: row.tokens_cached,
+            tokens_cache_write: row.tokens_cache_write,
+            cost: row.cost,
+            pricing_missing: row.pricing_missing,
+            latency_ms: row.latency_ms,
+            ttfb_ms: row.ttfb_ms,
+            failure: row.failure,
+            attempt: row.attempt,
+            served_variant: row.served_variant.as_deref().map(Name::of),
+            repaired_by: row.repaired_by.as_deref().map(Name::of),
+            is_raw: row.lane == "raw",
+            traceparent: row.traceparent,
+        })
+    }
+
+    /// Returns the failure class; `None` for a conformant answer and for one whose caller went away.
+    #[must_use]
+    pub fn class(&self) -> Option<FailureClass> {
+        match self.failure {
+            Some(RowFailure::Class(class)) => Some(class),
+            Some(RowFailure::Cancelled) | None => None,
+        }
+    }
+}
+
+impl Name {
+    const LONGEST: usize = 128;
+
+    /// What stands for a text that is no name.
+    const OTHER: &str = "_OTHER";
+
+    /// Returns the name; `_OTHER` for a text that is none.
+    #[must_use]
+    pub fn of(text: &str) -> Self {
+        let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"._:/@+-".contains(&byte);
+        let is_name = (1..=Self::LONGEST).contains(&text.len()) && text.bytes().all(is_letter);
+        Self(if is_name { text } else { Self::OTHER }.to_owned())
+    }
+
+    /// Returns the text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Returns a served tier, as any of the providers names it.
+fn tier(name: &str) -> Option<Tier> {
+    if ["default", "on_demand"]
+        .iter()
+        .any(|standard| name.eq_ignore_ascii_case(standard))
+    {
+        return Some(Tier::Standard);
+    }
+    let mut tiers = Tier::ALL.into_iter();
+    tiers.find(|tier| name.eq_ignore_ascii_case(tier.name()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // T4: what reads like text is no name.
+    #[test]
+    fn a_name_is_a_name() {
+        for name in [
+            "gpt-5.4-mini",
+            "accounts/fireworks/models/x:y",
+            "a",
+            &"m".repeat(128),
+        ] {
+            assert_eq!(Name::of(name).as_str(), name);
+        }
+        for text in ["", "two words", "{\"a\":1}", "é", "a\nb", &"m".repeat(129)] {
+            assert_eq!(Name::of(text).as_str(), "_OTHER", "{text}");
+        }
+    }
+
+    #[test]
+    fn served_tiers_are_ours() {
+        for (name, expected) in [
+            ("default", Some(Tier::Standard)),
+            ("on_demand", Some(Tier::Standard)),
+            ("FLEX", Some(Tier::Flex)),
+            ("priority", Some(Tier::Priority)),
+            ("the words of an answer", None),
+        ] {
+            assert_eq!(tier(name), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_turn_binds_others_while_it_lasts() {
+        let turn = |worker: &str, now_ms| ExportTurn {
+            exporter: "e".to_owned(),
+            worker: worker.to_owned(),
+            now_ms,
+            lapses_ms: now_ms + 10,
+            most: 1,
+        };
+        let held = turn("a", 100).holder();
+        assert!(held.keeps_out(&turn("b", 100)) && held.keeps_out(&turn("b", 109)));
+        assert!(!held.keeps_out(&turn("b", 110)));
+        assert!(!held.keeps_out(&turn("a", 105)));
+        // The clock was set back.
+        assert!(!held.keeps_out(&turn("b", 99)));
+    }
+}
