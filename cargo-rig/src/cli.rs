@@ -7,8 +7,8 @@ use anstyle::{AnsiColor, Effects};
 use clap::builder::Styles;
 use clap::{Parser, Subcommand};
 
-use crate::check;
 use crate::output::{Colour, Output, Stop};
+use crate::{bakeoff, check, envelopes, grade, replay, report, run, runs};
 
 /// Check routes, see what a call would do, and read what happened.
 #[derive(Debug, Parser)]
@@ -38,6 +38,20 @@ struct Cli {
 enum Command {
     /// Print everything that the route compiler finds, without building the crate.
     Check(check::Arguments),
+    /// Replay captured traffic through variants, and hold their conformance and cost against each other.
+    Bakeoff(Box<bakeoff::Arguments>),
+    /// Ask again what was captured.
+    Replay(Box<replay::Arguments>),
+    /// Print cost, conformance, failures and latency of what was called.
+    Report(report::Arguments),
+    /// Print the newest runs.
+    Runs(runs::Arguments),
+    /// Print what the ladder did in one run.
+    Run(run::Arguments),
+    /// Say what an answer was worth.
+    Grade(grade::Arguments),
+    /// Print what envelopes hold.
+    Envelopes(envelopes::Arguments),
 }
 
 /// The colours of cargo's own help.
@@ -56,6 +70,13 @@ pub(crate) fn main() -> ExitCode {
     let mut output = Output::new(cli.color);
     let result = match &cli.command {
         Command::Check(arguments) => check::run(arguments, &mut output),
+        Command::Bakeoff(arguments) => bakeoff::run(arguments, &mut output),
+        Command::Replay(arguments) => replay::run(arguments, &mut output),
+        Command::Report(arguments) => report::run(arguments, &mut output),
+        Command::Runs(arguments) => runs::run(arguments, &mut output),
+        Command::Run(arguments) => run::run(arguments, &mut output),
+        Command::Grade(arguments) => grade::run(arguments, &mut output),
+        Command::Envelopes(arguments) => envelopes::run(arguments, &mut output),
     };
     match result {
         Ok(exit) => ExitCode::from(exit.code()),

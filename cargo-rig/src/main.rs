@@ -5,10 +5,21 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+mod bakeoff;
 mod check;
 mod cli;
+mod envelopes;
+mod grade;
 mod output;
+#[cfg(test)]
+mod pictures;
+mod place;
+mod replay;
+mod report;
 mod routes;
+mod run;
+mod runs;
+mod stats;
 mod table;
 
 use std::process::ExitCode;

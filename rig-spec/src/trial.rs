@@ -30,6 +30,12 @@ impl TrialRoute {
         self.0.name
     }
 
+    /// Returns the route's version.
+    #[must_use]
+    pub fn version(&self) -> u32 {
+        self.0.version
+    }
+
     /// Returns the names of the variants, in the route's order.
     pub fn variants(&self) -> impl Iterator<Item = &'static str> + '_ {
         self.0.variants.iter().map(|variant| variant.name)

@@ -1,8 +1,19 @@
 //! What does the program print, and how does it end?
 
-#![allow(clippy::unwrap_used, clippy::disallowed_methods)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "this binary is a test, and starts processes"
+)]
 
+mod bakeoff;
+mod bench;
 mod check;
+mod reading;
+mod resume;
+#[allow(dead_code, reason = "what only the tests of the transport need")]
+#[path = "../../../tests/loopback/server.rs"]
+mod server;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
