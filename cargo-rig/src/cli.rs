@@ -7,8 +7,8 @@ use anstyle::{AnsiColor, Effects};
 use clap::builder::Styles;
 use clap::{Parser, Subcommand};
 
-use crate::check;
 use crate::output::{Colour, Output, Stop};
+use crate::{check, expand, explain};
 
 /// Check routes, see what a call would do, and read what happened.
 #[derive(Debug, Parser)]
@@ -38,6 +38,10 @@ struct Cli {
 enum Command {
     /// Print everything that the route compiler finds, without building the crate.
     Check(check::Arguments),
+    /// Tell what a call of a route would do, or what a check or a failure class means.
+    Explain(explain::Arguments),
+    /// Print the code that is generated for a route.
+    Expand(expand::Arguments),
 }
 
 /// The colours of cargo's own help.
@@ -56,6 +60,8 @@ pub(crate) fn main() -> ExitCode {
     let mut output = Output::new(cli.color);
     let result = match &cli.command {
         Command::Check(arguments) => check::run(arguments, &mut output),
+        Command::Explain(arguments) => explain::run(arguments, &mut output),
+        Command::Expand(arguments) => expand::run(arguments, &mut output),
     };
     match result {
         Ok(exit) => ExitCode::from(exit.code()),

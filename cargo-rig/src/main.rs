@@ -7,6 +7,8 @@
 
 mod check;
 mod cli;
+mod expand;
+mod explain;
 mod output;
 mod routes;
 mod table;
