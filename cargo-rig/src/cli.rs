@@ -8,7 +8,7 @@ use clap::builder::Styles;
 use clap::{Parser, Subcommand};
 
 use crate::output::{Colour, Output, Stop};
-use crate::{bakeoff, check, envelopes, grade, replay, report, run, runs};
+use crate::{bakeoff, check, envelopes, expand, explain, grade, replay, report, run, runs};
 
 /// Check routes, see what a call would do, and read what happened.
 #[derive(Debug, Parser)]
@@ -38,6 +38,10 @@ struct Cli {
 enum Command {
     /// Print everything that the route compiler finds, without building the crate.
     Check(check::Arguments),
+    /// Tell what a call of a route would do, or what a check or a failure class means.
+    Explain(explain::Arguments),
+    /// Print the code that is generated for a route.
+    Expand(expand::Arguments),
     /// Replay captured traffic through variants, and hold their conformance and cost against each other.
     Bakeoff(Box<bakeoff::Arguments>),
     /// Ask again what was captured.
@@ -70,6 +74,8 @@ pub(crate) fn main() -> ExitCode {
     let mut output = Output::new(cli.color);
     let result = match &cli.command {
         Command::Check(arguments) => check::run(arguments, &mut output),
+        Command::Explain(arguments) => explain::run(arguments, &mut output),
+        Command::Expand(arguments) => expand::run(arguments, &mut output),
         Command::Bakeoff(arguments) => bakeoff::run(arguments, &mut output),
         Command::Replay(arguments) => replay::run(arguments, &mut output),
         Command::Report(arguments) => report::run(arguments, &mut output),

@@ -1,11 +1,12 @@
 //! `cargo rig envelopes`: what is spent, and what is left?
 
+use anstyle::Style;
 use serde_json::json;
 
 use crate::bakeoff::show::dollars;
-use crate::output::{BAD, Exit, Output, Result, Stop, paint};
+use crate::output::{BAD, Exit, Output, Result, Stop};
 use crate::place::{Place, block_on};
-use crate::table::Table;
+use crate::table::{Cell, Table};
 
 /// What `cargo rig envelopes` is told.
 #[derive(Debug, clap::Args)]
@@ -47,14 +48,14 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result {
     }
     let mut table = Table::new(&["envelope", ">cap", ">spent", ">reserved", ">left"]);
     for state in kept {
-        let left = dollars(state.left());
         let is_spent = state.left().as_nanos() == 0;
+        let style = if is_spent { BAD } else { Style::new() };
         table.row([
-            state.name.clone(),
-            dollars(state.cap),
-            dollars(state.spent),
-            dollars(state.reserved),
-            if is_spent { paint(BAD, left) } else { left },
+            state.name.as_str().into(),
+            dollars(state.cap).into(),
+            dollars(state.spent).into(),
+            dollars(state.reserved).into(),
+            Cell::new(style, dollars(state.left())),
         ]);
     }
     let width = output.width();

@@ -9,6 +9,8 @@ mod bakeoff;
 mod check;
 mod cli;
 mod envelopes;
+mod expand;
+mod explain;
 mod grade;
 mod output;
 #[cfg(test)]

@@ -11,9 +11,9 @@ use crate::bakeoff::artifact::{Ended, Pair, Sample};
 use crate::bakeoff::show::milliseconds;
 use crate::bakeoff::work::{Asked, Bench, ask, gone, is_as_captured};
 use crate::bakeoff::{dollars, fresh_id, known, load, newest, show};
-use crate::output::{BAD, Exit, GOOD, Output, Result, Stop, paint};
+use crate::output::{BAD, Exit, GOOD, Output, Result, Stop};
 use crate::place::{Place, block_on, shown};
-use crate::table::Table;
+use crate::table::{Cell, Table};
 
 /// What `cargo rig replay` is told.
 #[derive(Debug, clap::Args)]
@@ -115,42 +115,38 @@ async fn replay(arguments: &Arguments, bench: &Bench) -> Result<Vec<Replayed>> {
 fn table(replayed: &[Replayed]) -> Table {
     let mut table = Table::new(&["capture", "of", "ended", "as captured", ">cost", ">latency"]);
     for (capture, result) in replayed {
-        let of = shown(capture.ts_ms);
-        match result {
-            Ok(sample) => table.row([
-                capture.id.clone(),
-                of,
+        let (id, of) = (capture.id.as_str().into(), shown(capture.ts_ms).into());
+        let (ended, same, cost, latency) = match result {
+            Ok(sample) => (
                 ended(sample),
-                match sample
-                    .output
-                    .as_ref()
-                    .map(|output| is_as_captured(capture, output))
-                {
-                    None => String::new(),
-                    Some(None) => "–".to_owned(),
-                    Some(Some(true)) => "yes".to_owned(),
-                    Some(Some(false)) => "no".to_owned(),
-                },
+                same(capture, sample),
                 show::dollars(sample.cost()),
                 milliseconds(Some(sample.latency_ms)),
-            ]),
-            Err(message) => {
-                let refused = paint(BAD, message);
-                let none = String::new;
-                table.row([capture.id.clone(), of, refused, none(), none(), none()]);
-            }
-        }
+            ),
+            Err(message) => (Cell::new(BAD, message), "", String::new(), String::new()),
+        };
+        table.row([id, of, ended, same.into(), cost.into(), latency.into()]);
     }
     table
 }
 
-fn ended(sample: &Sample) -> String {
+fn same(capture: &Capture, sample: &Sample) -> &'static str {
+    let output = sample.output.as_ref();
+    match output.map(|output| is_as_captured(capture, output)) {
+        None => "",
+        Some(None) => "–",
+        Some(Some(true)) => "yes",
+        Some(Some(false)) => "no",
+    }
+}
+
+fn ended(sample: &Sample) -> Cell {
     let message = sample.message.as_deref().unwrap_or_default();
     match &sample.ended {
-        Ended::Output => paint(GOOD, "conformant"),
-        Ended::ToolCalls => "calls tools".to_owned(),
-        Ended::Failed(class) => format!("{}: {message}", paint(BAD, class)),
-        Ended::OutOfMoney | Ended::Unasked => paint(BAD, message),
+        Ended::Output => Cell::new(GOOD, "conformant"),
+        Ended::ToolCalls => "calls tools".into(),
+        Ended::Failed(class) => Cell::new(BAD, format!("{class}: {message}")),
+        Ended::OutOfMoney | Ended::Unasked => Cell::new(BAD, message),
     }
 }
 

@@ -8,9 +8,9 @@ use rig_spec::Usd;
 use serde_json::{Value, json};
 
 use crate::bakeoff::show::{dollars, milliseconds};
-use crate::output::{BAD, Exit, GOOD, Output, Result, paint};
+use crate::output::{BAD, Exit, GOOD, Output, Result};
 use crate::place::{Place, ago, each_row, shown, since};
-use crate::table::Table;
+use crate::table::{Cell, Table};
 
 /// What `cargo rig runs` is told.
 #[derive(Debug, clap::Args)]
@@ -186,17 +186,17 @@ fn table(runs: &[RunOf]) -> Table {
     for run in runs {
         let variant = run.variant.as_ref().map(|name| format!(" ({name})"));
         let ended = match run.failure() {
-            None => format!("{} {}", paint(GOOD, "served"), run.who()),
-            Some(class) => format!("{} {}", paint(BAD, class), run.who()),
+            None => Cell::new(GOOD, format!("served {}", run.who())),
+            Some(class) => Cell::new(BAD, format!("{class} {}", run.who())),
         };
         table.row([
-            run.run_id.clone(),
-            shown(run.began_ms),
-            format!("{}{}", run.route_shown(), variant.unwrap_or_default()),
+            run.run_id.as_str().into(),
+            shown(run.began_ms).into(),
+            format!("{}{}", run.route_shown(), variant.unwrap_or_default()).into(),
             ended,
-            run.attempts.to_string(),
-            dollars(run.cost),
-            milliseconds(Some(run.latency_ms())),
+            run.attempts.to_string().into(),
+            dollars(run.cost).into(),
+            milliseconds(Some(run.latency_ms())).into(),
         ]);
     }
     table

@@ -53,6 +53,15 @@ pub struct CompiledRoute {
     pub(crate) docs: String,
     /// The output type's name; `None` for any JSON value, and where the schema is broken.
     pub(crate) output: Option<String>,
+    /// What it was made from; `None` where there are errors.
+    pub(crate) whole: Option<Box<Whole>>,
+}
+
+/// A route that keeps every rule: as its author means it, and as it is decided.
+#[derive(Debug)]
+pub(crate) struct Whole {
+    pub(crate) meant: Route,
+    pub(crate) checked: Checked,
 }
 
 impl CompiledRoute {
@@ -283,6 +292,8 @@ fn finish(
     let output = schema_types
         .flatten()
         .and_then(|(types, _)| Some(types.defs.first()?.name.clone()));
+    let whole = read.route.zip(checked);
+    let whole = whole.map(|(meant, checked)| Box::new(Whole { meant, checked }));
     CompiledRoute {
         name,
         file,
@@ -292,6 +303,7 @@ fn finish(
         types,
         docs,
         output,
+        whole,
     }
 }
 

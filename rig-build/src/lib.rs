@@ -17,6 +17,7 @@ mod codes;
 mod compile;
 mod diagnostic;
 mod emit;
+mod explain;
 mod facts;
 mod fields;
 mod files;
@@ -43,7 +44,12 @@ pub use cargo::compile;
 pub use codes::{CODES, Code};
 pub use compile::{Compilation, CompiledRoute, compile_dir};
 pub use diagnostic::{Severity, wants_colour};
+pub use explain::{
+    Budget, Dropped, Explained, Flag, RepairRung, Rung, Searcher, Variable, WorstCase,
+};
+pub use facts::Source as FlagSource;
 pub use finding::{Finding, Place};
 pub use load::{LoadedRoute, load_dir};
 pub use output::compile_to;
 pub use schema::compile_schema;
+pub use worst::clock;

@@ -9,6 +9,7 @@ mod knob;
 mod limits;
 mod lowered;
 mod money;
+mod narrowing;
 mod provider;
 mod registry;
 mod route;
@@ -25,6 +26,7 @@ pub use knob::{
 pub use limits::Limits;
 pub use lowered::{Lowered, Shape, Step, coaching};
 pub use money::{LongPrompt, Price, Rates, Usd, UsdPerMtok};
+pub use narrowing::Narrowing;
 pub use provider::{
     ANTHROPIC, CacheDirective, DEEPINFRA, DEEPSEEK, Dialect, FIREWORKS, GEMINI, GROK, NativeSchema,
     OPENAI, PROVIDERS, Provider, TokenLimitKey,

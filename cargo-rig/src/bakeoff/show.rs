@@ -1,13 +1,14 @@
 //! How is what a bake-off found shown? As a matrix for people, as one document for programs.
 
+use anstyle::Style;
 use rig_spec::Usd;
 use serde_json::{Value, json};
 
 use super::artifact::Log;
 use super::measure::{Measured, Partial, Reason, Verdict};
-use crate::output::{BAD, FAINT, GOOD, STRONG, WARN, paint};
+use crate::output::{FAINT, GOOD, STRONG, WARN, paint};
 use crate::stats::{Interval, Share};
-use crate::table::Table;
+use crate::table::{Cell, Table};
 
 /// Returns the matrix: a column for each variant.
 pub(crate) fn matrix(log: &Log, measured: &[Measured], width: usize) -> String {
@@ -15,10 +16,14 @@ pub(crate) fn matrix(log: &Log, measured: &[Measured], width: usize) -> String {
     let mut heads = vec![""];
     heads.extend(measured.iter().map(|one| one.variant.as_str()));
     let mut table = Table::new(&heads);
-    for (name, cell) in ROWS {
-        let cells: Vec<_> = measured.iter().map(cell).collect();
-        if cells.iter().any(|cell| !cell.is_empty()) {
-            table.row(std::iter::once((*name).to_owned()).chain(cells));
+    for (name, part) in ROWS {
+        let parts: Vec<_> = measured.iter().map(part).collect();
+        if parts.iter().any(|part| !part.is_empty()) {
+            let is_whole = |one: &Measured| *name != RUNS || one.partial.is_none();
+            let styled = measured.iter().zip(parts).map(|(one, part)| {
+                Cell::new(if is_whole(one) { Style::new() } else { WARN }, part)
+            });
+            table.row(std::iter::once((*name).into()).chain(styled));
         }
     }
     let mut text = format!(
@@ -31,12 +36,10 @@ pub(crate) fn matrix(log: &Log, measured: &[Measured], width: usize) -> String {
     );
     text += &table.text(width);
     text.push('\n');
-    let names = measured.iter().map(|one| one.variant.chars().count());
-    let room = width.saturating_sub(names.max().unwrap_or(0).max("variant".len()) + 4);
     let mut verdicts = Table::new(&["variant", "verdict"]);
     for one in measured {
         for told in conclusion(&measured[0], one) {
-            verdicts.row([one.variant.clone(), wrapped(&told, room)]);
+            verdicts.row([one.variant.as_str().into(), told]);
         }
     }
     text += &verdicts.text(width);
@@ -50,29 +53,32 @@ pub(crate) fn matrix(log: &Log, measured: &[Measured], width: usize) -> String {
     )
 }
 
-type Cell = fn(&Measured) -> String;
+type Part = fn(&Measured) -> String;
+
+/// The row that says how far a variant is.
+const RUNS: &str = "runs";
 
 /// The rows of the matrix; one that says nothing of any variant is left out.
-const ROWS: &[(&str, Cell)] = &[
-    ("runs", runs),
+const ROWS: &[(&str, Part)] = &[
+    (RUNS, runs),
     ("conformant", |one| share(one.conformant)),
-    ("  95 % interval", |one| interval(one.conformant.wilson())),
+    ("conformant, 95 %", |one| interval(one.conformant.wilson())),
     ("$ per 1k conformant", effective),
     ("spent", |one| dollars(one.spent)),
     ("repaired", |one| share(one.repaired)),
-    ("  repairs cost", |one| match one.repaired.hits {
+    ("repairs cost", |one| match one.repaired.hits {
         0 => String::new(),
         _ => dollars(one.repair_cost),
     }),
     ("latency p50", |one| milliseconds(one.latency[0])),
-    ("        p90", |one| milliseconds(one.latency[1])),
-    ("        p99", |one| milliseconds(one.latency[2])),
+    ("latency p90", |one| milliseconds(one.latency[1])),
+    ("latency p99", |one| milliseconds(one.latency[2])),
     ("as expected", |one| counted_share(one.accuracy)),
-    ("  95 % interval", |one| match one.accuracy.of {
+    ("as expected, 95 %", |one| match one.accuracy.of {
         0 => String::new(),
         _ => interval(one.accuracy.wilson()),
     }),
-    ("  values", |one| counted_share(one.values)),
+    ("expected values", |one| counted_share(one.values)),
     ("failures", failures),
     ("tool calls", |one| number(one.tool_calls)),
     ("cannot be asked", |one| number(one.unasked)),
@@ -82,7 +88,7 @@ const ROWS: &[(&str, Cell)] = &[
 fn runs(one: &Measured) -> String {
     match one.partial {
         None => one.ended().to_string(),
-        Some(_) => paint(WARN, format!("{} of {}", one.ended(), one.planned)),
+        Some(_) => format!("{} of {}", one.ended(), one.planned),
     }
 }
 
@@ -150,45 +156,23 @@ pub(crate) fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-/// Breaks a text between words, so that no line is longer than `room` where the words allow it. Colours have no width.
-fn wrapped(text: &str, room: usize) -> String {
-    let mut out = String::new();
-    let mut taken = 0;
-    for word in text.split(' ') {
-        let width = anstream::adapter::strip_str(word)
-            .to_string()
-            .chars()
-            .count();
-        let joint = match taken {
-            0 => "",
-            _ if taken + 1 + width > room => "\n",
-            _ => " ",
-        };
-        taken = match joint {
-            " " => taken + 1 + width,
-            _ => width,
-        };
-        out += joint;
-        out += word;
-    }
-    out
-}
-
-fn conclusion(incumbent: &Measured, one: &Measured) -> Vec<String> {
+fn conclusion(incumbent: &Measured, one: &Measured) -> Vec<Cell> {
     let (interval, other) = (one.conformant.wilson(), incumbent.conformant.wilson());
     let verdict = match &one.verdict {
-        Verdict::Incumbent => "incumbent".to_owned(),
-        Verdict::Proposed => format!(
-            "{}: its interval begins at {:.1} %, the incumbent's at {:.1} %; a thousand conformant outputs cost {} instead of {}",
-            paint(GOOD, "proposed"),
-            interval.low * 100.0,
-            other.low * 100.0,
-            effective(one),
-            effective(incumbent),
-        ),
+        Verdict::Incumbent => "incumbent".into(),
+        Verdict::Proposed => {
+            let told = format!(
+                "proposed: its interval begins at {:.1} %, the incumbent's at {:.1} %; a thousand conformant outputs cost {} instead of {}",
+                interval.low * 100.0,
+                other.low * 100.0,
+                effective(one),
+                effective(incumbent),
+            );
+            Cell::new(GOOD, told)
+        }
         Verdict::Kept(reasons) => {
-            let reasons = reasons.iter().map(|reason| reason.told(interval, other));
-            format!("not proposed: {}", reasons.collect::<Vec<_>>().join("; "))
+            let reasons = reasons.iter().map(|reason| reason.told(incumbent, one));
+            format!("not proposed: {}", reasons.collect::<Vec<_>>().join("; ")).into()
         }
     };
     let partial = one.partial.as_ref().map(|partial| {
@@ -199,7 +183,7 @@ fn conclusion(incumbent: &Measured, one: &Measured) -> Vec<String> {
                 "runs were cut off, and may have been paid for; `--resume --ask-again` asks them again"
             }
         };
-        format!("{}: {why}", paint(BAD, "partial"))
+        Cell::new(WARN, format!("partial: {why}"))
     });
     std::iter::once(verdict).chain(partial).collect()
 }
@@ -213,13 +197,16 @@ impl Reason {
         }
     }
 
-    fn told(self, own: Interval, incumbents: Interval) -> String {
+    fn told(self, incumbent: &Measured, one: &Measured) -> String {
         match self {
             Self::ConformsLess => format!(
                 "its interval begins at {:.1} %, below the incumbent's {:.1} %",
-                own.low * 100.0,
-                incumbents.low * 100.0
+                one.conformant.wilson().low * 100.0,
+                incumbent.conformant.wilson().low * 100.0
             ),
+            Self::CostsNoLess if one.effective.good == 0 => {
+                "it has no conformant output".to_owned()
+            }
             Self::CostsNoLess => {
                 "a conformant output costs no less than the incumbent's".to_owned()
             }
@@ -302,17 +289,6 @@ mod tests {
         for (nanos, shown) in cases {
             assert_eq!(dollars(Usd::nanos(nanos)), shown, "{nanos}");
         }
-    }
-
-    #[test]
-    fn a_text_is_broken_between_words() {
-        let painted = format!("{} two three", paint(GOOD, "one"));
-        let lines = wrapped(&painted, 7);
-        assert_eq!(
-            anstream::adapter::strip_str(&lines).to_string(),
-            "one two\nthree"
-        );
-        assert_eq!(wrapped("a-long-word b", 3), "a-long-word\nb");
     }
 
     #[test]

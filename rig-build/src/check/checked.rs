@@ -73,6 +73,12 @@ pub(crate) struct PlannedGrounding {
 }
 
 impl Checked {
+    /// Returns the backoff of a class: the route's, else the failure table's.
+    pub(crate) fn backoff_of(&self, class: FailureClass) -> Backoff {
+        let own = self.backoff.iter().find(|(named, _)| *named == class);
+        own.map_or_else(|| class.default_backoff(), |(_, backoff)| *backoff)
+    }
+
     /// Returns whether a candidate of the default plan would enforce the schema, could it be said in its dialect.
     pub(crate) fn wants_native(&self, candidate: &PlannedCandidate) -> bool {
         self.json == Json::Native && candidate.capabilities.has(Capability::StructuredNative)
@@ -80,7 +86,7 @@ impl Checked {
 }
 
 /// How calls are served: the live candidates in ladder order, the prompt, the repair rung.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Plan {
     pub(crate) candidates: Vec<PlannedCandidate>,
     pub(crate) prompt: Template,
@@ -99,7 +105,7 @@ pub(crate) struct PlannedCandidate {
 }
 
 /// The repair rung of a plan.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct PlannedRepair {
     pub(crate) max_repairs: u64,
     pub(crate) model: Option<PlannedCandidate>,

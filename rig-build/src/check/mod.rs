@@ -32,6 +32,7 @@ pub(crate) use checked::{
     Checked, Enforcement, Input, Plan, PlannedCandidate, PlannedGrounding, PlannedRepair,
     input_fields, trial_plans,
 };
+pub(crate) use no_serveable_candidates::declared_ones;
 pub(crate) use route_name::LONGEST_NAME;
 
 use crate::diagnostic::Sink;

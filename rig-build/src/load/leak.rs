@@ -6,7 +6,7 @@
 use rig_spec as spec;
 
 use crate::check::{Checked, Enforcement, Plan, PlannedCandidate, PlannedGrounding, PlannedRepair};
-use crate::emit::{upper, wire_name};
+use crate::emit::wire_name;
 use crate::ir::ProviderRef;
 use crate::project::{Host, Project, Search};
 use crate::schema::Schema;
@@ -164,7 +164,7 @@ fn host(host: &Host) -> spec::Provider {
         name: text(&host.name),
         dialect: host.dialect,
         base_url: text(&host.base_url),
-        base_url_env: text(&format!("{}_BASE_URL", upper(&host.name))),
+        base_url_env: text(&host.base_url_env()),
         key_env: host.key_env.as_deref().map(text),
         capabilities: host.capabilities,
         ..spec::Provider::BLANK
