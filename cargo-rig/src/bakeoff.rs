@@ -24,7 +24,7 @@ use self::artifact::{Artifact, Header, Log, SCHEMA};
 use self::expect::Expected;
 use self::progress::Progress;
 use self::work::{Bench, gone, work};
-use crate::output::{Exit, Output, Result, Stop};
+use crate::output::{Exit, Output, Result, Stop, say};
 use crate::place::{Place, block_on, now};
 use crate::routes;
 
@@ -84,7 +84,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result {
     } else {
         let width = output.width();
         output.print(&show::matrix(&log, &measured, width))?;
-        output.print(&format!("every sample: {path}\n"))?;
+        say(&format!("every sample: {path}\n"));
     }
     let is_partial = measured.iter().any(|one| one.partial.is_some());
     Ok(if is_partial { Exit::Found } else { Exit::Good })
@@ -123,6 +123,7 @@ async fn done(
     let bench = Bench {
         rig,
         route,
+        kind: "bakeoff",
         id: artifact.log.header.id.clone(),
         cap: Usd::nanos(artifact.log.header.cap_nanousd),
     };

@@ -55,6 +55,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result {
     let bench = Bench {
         rig: arguments.place.open()?,
         route,
+        kind: "replay",
         id: fresh_id(),
         cap: arguments.budget_usd,
     };

@@ -182,7 +182,7 @@ mod tests {
         ];
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("expected.jsonl");
-        let mut found = |text: &str| {
+        let found = |text: &str| {
             std::fs::write(&path, text).unwrap();
             read(&path, &captures).map(|all| {
                 let all = all

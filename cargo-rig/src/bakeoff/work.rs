@@ -23,6 +23,8 @@ use crate::place::now;
 pub(crate) struct Bench {
     pub(crate) rig: Rig,
     pub(crate) route: &'static TrialRoute,
+    /// What it is; envelopes are named after it.
+    pub(crate) kind: &'static str,
     pub(crate) id: String,
     pub(crate) cap: Usd,
 }
@@ -156,7 +158,7 @@ pub(crate) async fn work(
 /// Asks once.
 pub(crate) async fn ask(bench: &Bench, pair: Pair, capture: &Capture) -> Asked {
     let began = now();
-    let envelope = envelope(&bench.id, &pair.variant);
+    let envelope = format!("{}:{}:{}", bench.kind, bench.id, pair.variant);
     let replay = Replay {
         route: bench.route,
         variant: &pair.variant,
@@ -221,11 +223,6 @@ pub(crate) async fn ask(bench: &Bench, pair: Pair, capture: &Capture) -> Asked {
         }
         Err(error) => Asked::Impossible(Stop::new(error.to_string())),
     }
-}
-
-/// Returns the name of a variant's envelope.
-pub(crate) fn envelope(id: &str, variant: &str) -> String {
-    format!("bakeoff:{id}:{variant}")
 }
 
 /// Returns the error for a capture that the store has no more.

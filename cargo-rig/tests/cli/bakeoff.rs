@@ -301,4 +301,11 @@ fn a_replay_says_what_would_be_answered_today() {
         (&Value::Bool(true), &Value::Null)
     );
     assert_eq!(replays[1]["sample"]["ended"]["failed"], "content_invalid");
+    // Each is paid for by an envelope of its own, of a dollar.
+    let envelopes = document(&bench.rig(&["envelopes", "replay:", "--json"]).stdout);
+    let caps = envelopes["envelopes"].as_array().unwrap().iter();
+    let caps: Vec<_> = caps
+        .map(|state| state["cap_nanousd"].as_u64().unwrap())
+        .collect();
+    assert_eq!(caps, [1_000_000_000; 2]);
 }
