@@ -301,7 +301,7 @@ fn no_file_knows_this_machine_or_another_ones_line_ends() {
 /// What only these files may do.
 #[test]
 fn the_edge_is_where_it_was() {
-    let rules: [(&str, &[&str], &[&str]); 4] = [
+    let rules: [(&str, &[&str], &[&str]); 5] = [
         (
             "connections are opened by the transport",
             &["reqwest", "hyper::", "TcpStream", "std::net", "tokio::net"],
@@ -325,6 +325,11 @@ fn the_edge_is_where_it_was() {
             "the YAML crate is named by one module",
             &["granit_parser"],
             &["rig-build/src/yaml.rs"],
+        ),
+        (
+            "trial candidates are asked by replays only",
+            &[".open_for_replay("],
+            &["rig-runtime/src/replay.rs"],
         ),
     ];
     let sources = files();

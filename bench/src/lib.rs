@@ -1,8 +1,7 @@
 //! What is timed? A strict schema, its type, answers that conform, and calls of a route that has them.
 
 use rig::store::{
-    AttemptRow, Capture, Envelope, EnvelopeState, ExportNext, ExportTurn, Exported, Grade,
-    ObservedLatency, Reserve, Reserved, Spend, Spending, StoreError, VerdictRow, VerdictsOf,
+    AttemptRow, Capture, Envelope, EnvelopeState, ExportNext, ExportTurn, Exported, Grade, ObservedLatency, Page, Reserve, Reserved, Spend, Spending, StoreError, VerdictRow, VerdictsOf,
 };
 use rig::testing::{MemoryStore, chat_completion};
 use rig::transport::{Body, BoxFuture, Headers, Request, Response, TransportError};
@@ -238,6 +237,14 @@ impl rig::Store for Nowhere {
         now_ms: i64,
     ) -> BoxFuture<'_, Result<Option<EnvelopeState>, StoreError>> {
         self.0.envelope(name, now_ms)
+    }
+
+    fn envelopes(&self, now_ms: i64) -> BoxFuture<'_, Result<Vec<EnvelopeState>, StoreError>> {
+        self.0.envelopes(now_ms)
+    }
+
+    fn page(&self, of: Page) -> BoxFuture<'_, Result<Vec<AttemptRow>, StoreError>> {
+        self.0.page(of)
     }
 
     fn grade(&self, grade: Grade) -> BoxFuture<'_, Result<(), StoreError>> {

@@ -7,9 +7,10 @@ use std::rc::Rc;
 
 use crate::ast;
 use crate::check::{self, Checked, input_fields};
-use crate::diagnostic::{Diagnostic, Parts, Severity, Sink};
+use crate::diagnostic::{Diagnostic, Sink};
 use crate::emit;
 use crate::files::Files;
+use crate::finding::{Finding, rendered};
 use crate::ir::{Answer, Route};
 use crate::lower::lower;
 use crate::names::{Taken, pascal};
@@ -38,6 +39,8 @@ pub struct Compilation {
 pub struct CompiledRoute {
     /// The route's name; where the file does not say it, the file's own.
     pub name: String,
+    /// The file, as messages say it.
+    pub file: String,
     /// What was found, errors first.
     pub findings: Vec<Finding>,
     /// The generated module, but for the output types; `None` where there are errors.
@@ -50,27 +53,15 @@ pub struct CompiledRoute {
     pub(crate) docs: String,
     /// The output type's name; `None` for any JSON value, and where the schema is broken.
     pub(crate) output: Option<String>,
+    /// What it was made from; `None` where there are errors.
+    pub(crate) whole: Option<Box<Whole>>,
 }
 
-/// A finding, rendered.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
-    /// The stable code: the name of the check.
-    pub code: &'static str,
-    /// Whether it stops the route.
-    pub severity: Severity,
-    /// The whole text, with the offending source lines.
-    pub text: String,
-    parts: Parts,
-}
-
-impl Finding {
-    /// Returns the text with the escape sequences that colour it on a terminal. Whether one wants them is told by
-    /// [`wants_colour`](crate::wants_colour).
-    #[must_use]
-    pub fn coloured(&self) -> String {
-        self.parts.coloured(&self.text)
-    }
+/// A route that keeps every rule: as its author means it, and as it is decided.
+#[derive(Debug)]
+pub(crate) struct Whole {
+    pub(crate) meant: Route,
+    pub(crate) checked: Checked,
 }
 
 impl CompiledRoute {
@@ -94,6 +85,15 @@ impl CompiledRoute {
 /// Compiles every route of a directory. `shown` is the directory's path as messages say it.
 #[must_use]
 pub fn compile_dir(dir: &Path, shown: &str) -> Compilation {
+    compile_with(dir, shown, &mut |_, _| {})
+}
+
+/// Compiles every route of a directory, and hands each good one to `good`.
+pub(crate) fn compile_with(
+    dir: &Path,
+    shown: &str,
+    good: &mut dyn FnMut(&Route, &Checked),
+) -> Compilation {
     let mut files = Files::default();
     let mut sink = Sink::default();
     let names = match route_files(dir) {
@@ -149,7 +149,7 @@ pub fn compile_dir(dir: &Path, shown: &str) -> Compilation {
     duplicate_routes(&read, &mut sink);
     let routes = read
         .into_iter()
-        .map(|(file, route, own)| finish(&file, shown, route, own, &files))
+        .map(|(file, route, own)| finish(&file, shown, route, own, &files, good))
         .collect();
     let mut watched = files.watched().clone();
     watched.insert(dir.to_path_buf());
@@ -238,6 +238,7 @@ fn finish(
     read: ReadRoute,
     mut sink: Sink,
     files: &Files,
+    good: &mut dyn FnMut(&Route, &Checked),
 ) -> CompiledRoute {
     let name = read
         .route
@@ -261,6 +262,9 @@ fn finish(
         .route
         .as_ref()
         .and_then(|route| check::checked(route, &mut sink));
+    if let (Some(route), Some(checked)) = (&read.route, &checked) {
+        good(route, checked);
+    }
     let variants = variant_names(read.route.as_ref(), checked.as_ref());
     let input = read.route.as_ref().and_then(|route| route.prompt.as_ref());
     let input = input.map(|prompt| input_fields(&prompt.variables.value));
@@ -280,21 +284,26 @@ fn finish(
         _ => (None, None),
     };
     let output_types = source.as_ref().and_then(emit::output_types);
+    let file = format!("{shown}/{file}");
     let docs = checked
         .as_ref()
-        .map(|checked| emit::docs(checked, &format!("{shown}/{file}")))
+        .map(|checked| emit::docs(checked, &file))
         .unwrap_or_default();
     let output = schema_types
         .flatten()
         .and_then(|(types, _)| Some(types.defs.first()?.name.clone()));
+    let whole = read.route.zip(checked);
+    let whole = whole.map(|(meant, checked)| Box::new(Whole { meant, checked }));
     CompiledRoute {
         name,
+        file,
         findings: rendered(sink, files),
         module,
         output_types,
         types,
         docs,
         output,
+        whole,
     }
 }
 
@@ -356,28 +365,4 @@ fn guessed_name(text: &str) -> Option<&str> {
         .chars()
         .all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'));
     (plain && !name.is_empty() && is_file_name(name)).then_some(name)
-}
-
-/// So many findings of one file are shown; a reader who has worked through them builds again.
-const MOST_FINDINGS: usize = 200;
-
-fn rendered(sink: Sink, files: &Files) -> Vec<Finding> {
-    let mut findings = sink.into_findings();
-    let more = findings.len().saturating_sub(MOST_FINDINGS);
-    findings.truncate(MOST_FINDINGS);
-    if let Some(last) = findings.last_mut().filter(|_| more > 0) {
-        last.notes.push(format!("there are {more} more findings"));
-    }
-    findings
-        .iter()
-        .map(|finding| {
-            let page = finding.render(&files.sources);
-            Finding {
-                code: finding.code,
-                severity: finding.severity,
-                text: page.text,
-                parts: page.parts,
-            }
-        })
-        .collect()
 }

@@ -22,6 +22,18 @@ pub enum Severity {
     Note,
 }
 
+impl Severity {
+    /// Returns the word for it, as a finding begins with it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+            Self::Note => "note",
+        }
+    }
+}
+
 /// One finding.
 #[derive(Debug)]
 pub(crate) struct Diagnostic {

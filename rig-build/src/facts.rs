@@ -29,7 +29,7 @@ pub(crate) struct Facts {
 
 /// Who says whether a candidate has a capability.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Source {
+pub enum Source {
     /// `capability_overrides` in `rig.yaml`.
     Override,
     /// A probe.
@@ -59,8 +59,20 @@ impl Facts {
 }
 
 impl Source {
+    /// Returns the word for it.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Override => "override",
+            Self::Probed(_) => "probed",
+            Self::Declared => "declared",
+            Self::Adapter => "provider",
+        }
+    }
+
     /// Returns where the flag comes from, as a message says it.
-    pub(crate) fn described(&self) -> String {
+    #[must_use]
+    pub fn described(&self) -> String {
         match self {
             Self::Override => "overridden in `rig.yaml`".to_owned(),
             Self::Probed(probe) => {

@@ -17,12 +17,15 @@ mod codes;
 mod compile;
 mod diagnostic;
 mod emit;
+mod explain;
 mod facts;
 mod fields;
 mod files;
+mod finding;
 mod ir;
 mod json;
 mod limits;
+mod load;
 mod lower;
 mod names;
 mod node;
@@ -39,7 +42,14 @@ mod yaml;
 
 pub use cargo::compile;
 pub use codes::{CODES, Code};
-pub use compile::{Compilation, CompiledRoute, Finding, compile_dir};
+pub use compile::{Compilation, CompiledRoute, compile_dir};
 pub use diagnostic::{Severity, wants_colour};
+pub use explain::{
+    Budget, Dropped, Explained, Flag, RepairRung, Rung, Searcher, Variable, WorstCase,
+};
+pub use facts::Source as FlagSource;
+pub use finding::{Finding, Place};
+pub use load::{LoadedRoute, load_dir};
 pub use output::compile_to;
 pub use schema::compile_schema;
+pub use worst::clock;

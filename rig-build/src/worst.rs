@@ -40,12 +40,15 @@ pub(crate) fn of_plans(route: &Checked) -> Vec<Worst> {
     std::iter::once(own).chain(variants).collect()
 }
 
-fn of_plan(plan: &Plan, route: &Checked) -> Worst {
+/// Returns the worst case of a plan; nothing where nobody is left to serve.
+pub(crate) fn of_plan(plan: &Plan, route: &Checked) -> Worst {
+    if plan.candidates.is_empty() {
+        return Worst::default();
+    }
     let retries: u64 = route.retries.iter().map(|(_, budget)| budget).sum();
     let attempts = 1 + retries;
     let waits = |(class, budget): &(FailureClass, u64)| {
-        let own = route.backoff.iter().find(|(named, _)| named == class);
-        let backoff = own.map_or_else(|| class.default_backoff(), |(_, backoff)| *backoff);
+        let backoff = route.backoff_of(*class);
         let asked = if class.heeds_retry_after() {
             FailureClass::LONGEST_WAIT_MS
         } else {
@@ -131,8 +134,9 @@ pub(crate) fn waits_ms(backoff: Backoff, budget: u64, asked: u64) -> u64 {
     (0..budget).map(wait).fold(0, u64::saturating_add)
 }
 
-/// Returns a duration as a person says it: `12 min 4 s`.
-pub(crate) fn clock(ms: u64) -> String {
+/// Returns a duration in milliseconds as a person says it: `12 min 4 s`.
+#[must_use]
+pub fn clock(ms: u64) -> String {
     let (hours, minutes, seconds, ms) = (
         ms / 3_600_000,
         ms / 60_000 % 60,

@@ -45,6 +45,7 @@ mod turn;
 mod undo;
 
 pub mod raw;
+pub mod replay;
 pub mod store;
 pub mod testing;
 pub mod transport;

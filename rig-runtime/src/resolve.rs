@@ -4,20 +4,9 @@
 //! ceiling. The compiler has done the rest, and the order is the one that it left. The repair model is held to the
 //! same filters.
 
-use rig_spec::{Candidate, Capability, Plan, Route, UsdPerMtok};
+use rig_spec::{Candidate, Plan, Route};
 
-/// How a call narrows its route.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Narrowing {
-    /// The providers that may serve; `None` lets all of them.
-    pub(crate) only: Option<Vec<String>>,
-    /// The providers that may not.
-    pub(crate) ignore: Vec<String>,
-    /// Whether only endpoints may serve that are designated to keep nothing.
-    pub(crate) zero_retention: bool,
-    /// The highest price of a token in and a token out together.
-    pub(crate) max_price: Option<UsdPerMtok>,
-}
+pub(crate) use rig_spec::Narrowing;
 
 /// Who may serve a call.
 pub(crate) struct Eligible {
@@ -34,7 +23,12 @@ pub(crate) struct Eligible {
 /// Narrows the plan of a route to what the call lets serve.
 pub(crate) fn resolve(route: &Route, plan: &'static Plan, narrowing: &Narrowing) -> Eligible {
     let removed = |candidate: &Candidate, for_task: bool| {
-        let filter = removed_by(candidate, narrowing)
+        let filter = narrowing
+            .removes(
+                candidate.provider.name,
+                candidate.capabilities,
+                candidate.price,
+            )
             .or_else(|| unsearched(route, candidate, narrowing).filter(|_| for_task))?;
         let (provider, model) = (candidate.provider.name, candidate.model);
         Some(format!("`{provider}/{model}` {filter}"))
@@ -70,45 +64,18 @@ impl Eligible {
     }
 }
 
-/// Returns the first filter, in the contract's order, that removes the candidate.
-fn removed_by(candidate: &Candidate, narrowing: &Narrowing) -> Option<String> {
-    let is_provider = |name: &String| name == candidate.provider.name;
-    if narrowing
-        .only
-        .as_ref()
-        .is_some_and(|only| !only.iter().any(is_provider))
-    {
-        return Some("is not one of `providers_only`".to_owned());
-    }
-    if narrowing.ignore.iter().any(is_provider) {
-        return Some("is one of `providers_ignore`".to_owned());
-    }
-    if narrowing.zero_retention && !candidate.capabilities.has(Capability::ZeroRetention) {
-        return Some("is not designated `zero_retention`".to_owned());
-    }
-    let most = narrowing.max_price?;
-    match candidate.price.map(|price| price.rates.blended()) {
-        None => Some("has no known price to hold against `max_price`".to_owned()),
-        Some(price) if price > most => Some("costs more than `max_price`".to_owned()),
-        Some(_) => None,
-    }
-}
-
-/// R6: whoever cannot search is told what a search found, and the query is a piece of the prompt.
+/// R6: who needs a search that may keep the query is removed.
 fn unsearched(route: &Route, candidate: &Candidate, narrowing: &Narrowing) -> Option<String> {
     let search = route.grounding.as_ref()?.search?;
-    let hands_out =
-        !search.zero_retention && !candidate.capabilities.has(Capability::GroundedNative);
-    (narrowing.zero_retention && hands_out)
-        .then(|| "needs a search, which is not designated `zero_retention`".to_owned())
+    narrowing.removes_searched(candidate.capabilities, search.zero_retention)
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
     use rig_spec::{
-        ANTHROPIC, Capabilities, DEEPSEEK, Enforcement, GROK, Grounding, Limits, OPENAI, Price,
-        Provider, Rates, Repair, Search, Template, Usd,
+        ANTHROPIC, Capabilities, Capability, DEEPSEEK, Enforcement, GROK, Grounding, Limits,
+        OPENAI, Price, Provider, Rates, Repair, Search, Template, Usd, UsdPerMtok,
     };
 
     use super::*;

@@ -19,8 +19,8 @@ use crate::id;
 use crate::search::Search;
 use crate::store::sqlite::SqliteStore;
 use crate::store::{
-    AttemptRow, Capture, Envelope, EnvelopeState, Grade, Graded, ObservedLatency, Spend, Spending,
-    Store, StoreError, Verdict, VerdictRow, VerdictsOf,
+    AttemptRow, Capture, Envelope, EnvelopeState, Grade, Graded, ObservedLatency, Page, Spend,
+    Spending, Store, StoreError, Verdict, VerdictRow, VerdictsOf,
 };
 use crate::transport::Transport;
 use crate::transport::http::HttpTransport;
@@ -160,6 +160,15 @@ impl Rig {
         self.0.store.spend(Spending { tag, window_ms }).await
     }
 
+    /// Returns the rows of a page, in the order of their ids, which is nearly that of dispatch.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub async fn page(&self, of: Page) -> Result<Vec<AttemptRow>, StoreError> {
+        self.0.store.page(of).await
+    }
+
     /// Opens an envelope ahead of the calls that name it; one that is open already keeps its cap. Without a cap it is the
     /// rig's.
     ///
@@ -186,6 +195,15 @@ impl Rig {
     /// When the store cannot be read.
     pub async fn envelope(&self, name: &str) -> Result<Option<EnvelopeState>, StoreError> {
         self.0.store.envelope(name, self.now_ms()).await
+    }
+
+    /// Returns what every envelope holds, in the order of their names.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub async fn envelopes(&self) -> Result<Vec<EnvelopeState>, StoreError> {
+        self.0.store.envelopes(self.now_ms()).await
     }
 
     /// Stores what somebody makes of an attempt (`&run.meta` is the one that served) or of a run, beside the rows. Every

@@ -9,11 +9,13 @@ mod knob;
 mod limits;
 mod lowered;
 mod money;
+mod narrowing;
 mod provider;
 mod registry;
 mod route;
 mod schema;
 mod template;
+mod trial;
 
 pub use capability::{Capabilities, Capability};
 pub use failure::{Backoff, ClassSpec, Disposition, FAILURE_DOCS, FailureClass};
@@ -24,6 +26,7 @@ pub use knob::{
 pub use limits::Limits;
 pub use lowered::{Lowered, Shape, Step, coaching};
 pub use money::{LongPrompt, Price, Rates, Usd, UsdPerMtok};
+pub use narrowing::Narrowing;
 pub use provider::{
     ANTHROPIC, CacheDirective, DEEPINFRA, DEEPSEEK, Dialect, FIREWORKS, GEMINI, GROK, NativeSchema,
     OPENAI, PROVIDERS, Provider, TokenLimitKey,
@@ -38,3 +41,4 @@ pub use schema::{
     NumberRules, ObjectRules, Pattern, TextRules, Values, read_gate, write_gate,
 };
 pub use template::{Segment, Template};
+pub use trial::TrialRoute;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 use rig::store::{
     AttemptRow, Capture, Envelope, EnvelopeState, ExportNext, ExportTurn, Exported, Grade,
-    ObservedLatency, Reserve, Reserved, Spend, Spending, StoreError, VerdictRow, VerdictsOf,
+    ObservedLatency, Page, Reserve, Reserved, Spend, Spending, StoreError, VerdictRow, VerdictsOf,
 };
 use rig::testing::{ManualClock, MemoryStore, Scripted, ScriptedTransport};
 use rig::transport::BoxFuture;
@@ -261,6 +261,14 @@ impl Store for Broke {
         now_ms: i64,
     ) -> BoxFuture<'_, Result<Option<EnvelopeState>, StoreError>> {
         self.0.envelope(name, now_ms)
+    }
+
+    fn envelopes(&self, now_ms: i64) -> BoxFuture<'_, Result<Vec<EnvelopeState>, StoreError>> {
+        self.0.envelopes(now_ms)
+    }
+
+    fn page(&self, of: Page) -> BoxFuture<'_, Result<Vec<AttemptRow>, StoreError>> {
+        self.0.page(of)
     }
 
     fn grade(&self, grade: Grade) -> BoxFuture<'_, Result<(), StoreError>> {

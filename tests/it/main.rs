@@ -26,6 +26,7 @@ mod readme;
 mod recordings;
 mod relayed;
 mod repair;
+mod replay;
 mod request;
 mod resolve;
 mod retry;

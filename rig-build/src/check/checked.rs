@@ -73,6 +73,12 @@ pub(crate) struct PlannedGrounding {
 }
 
 impl Checked {
+    /// Returns the backoff of a class: the route's, else the failure table's.
+    pub(crate) fn backoff_of(&self, class: FailureClass) -> Backoff {
+        let own = self.backoff.iter().find(|(named, _)| *named == class);
+        own.map_or_else(|| class.default_backoff(), |(_, backoff)| *backoff)
+    }
+
     /// Returns whether a candidate of the default plan would enforce the schema, could it be said in its dialect.
     pub(crate) fn wants_native(&self, candidate: &PlannedCandidate) -> bool {
         self.json == Json::Native && candidate.capabilities.has(Capability::StructuredNative)
@@ -80,7 +86,7 @@ impl Checked {
 }
 
 /// How calls are served: the live candidates in ladder order, the prompt, the repair rung.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Plan {
     pub(crate) candidates: Vec<PlannedCandidate>,
     pub(crate) prompt: Template,
@@ -99,7 +105,7 @@ pub(crate) struct PlannedCandidate {
 }
 
 /// The repair rung of a plan.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct PlannedRepair {
     pub(crate) max_repairs: u64,
     pub(crate) model: Option<PlannedCandidate>,
@@ -129,6 +135,43 @@ pub(crate) fn input_fields(variables: &[ast::Variable]) -> Vec<Input> {
         }
     };
     variables.iter().map(field).collect()
+}
+
+/// Returns the variants of a replay: those of the route, with the trial candidates that they name, and each declared
+/// candidate alone. Every other filter holds for trial candidates too (R1).
+pub(crate) fn trial_plans(route: &Route, checked: &Checked) -> Vec<(String, Plan)> {
+    let json = checked.json;
+    let declared = route.candidates.iter().flat_map(|list| &list.value);
+    let live: Vec<_> = declared
+        .map(|candidate| Candidate {
+            trial: false,
+            ..candidate.clone()
+        })
+        .collect();
+    let planner = Planner::new(&live, route);
+    let all: Vec<_> = route
+        .candidates
+        .iter()
+        .flat_map(|list| &list.value)
+        .collect();
+    let own = route.variants.iter().filter_map(|variant| {
+        let json = variant.json.as_ref().map_or(json, |json| json.value);
+        let named = variant.candidates.as_ref();
+        let narrowed = named.map_or(all.clone(), |named| declared_ones(&live, named));
+        let template = route.prompt.as_ref()?.template.as_ref()?;
+        let repair = variant.repair.as_ref().or(route.repair.as_ref());
+        let prompt = variant_prompt(template, variant)?;
+        let plan = planner.plan(&narrowed, json, prompt, repair)?;
+        Some((variant.name.as_ref()?.value.clone(), plan))
+    });
+    let alone = live.iter().filter_map(|candidate| {
+        let prompt = checked.plan.prompt.clone();
+        let plan = planner.plan(&[candidate], json, prompt, route.repair.as_ref())?;
+        Some((candidate.key()?, plan))
+    });
+    own.chain(alone)
+        .filter(|(_, plan)| !plan.candidates.is_empty())
+        .collect()
 }
 
 /// Decides everything that does not depend on a call. `None` where a part is missing; that was reported.

@@ -29,8 +29,10 @@ mod variant_candidate;
 mod variant_name;
 
 pub(crate) use checked::{
-    Checked, Enforcement, Input, Plan, PlannedCandidate, PlannedGrounding, input_fields,
+    Checked, Enforcement, Input, Plan, PlannedCandidate, PlannedGrounding, PlannedRepair,
+    input_fields, trial_plans,
 };
+pub(crate) use no_serveable_candidates::declared_ones;
 pub(crate) use route_name::LONGEST_NAME;
 
 use crate::diagnostic::Sink;

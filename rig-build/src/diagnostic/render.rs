@@ -9,10 +9,11 @@ use crate::source::{Source, Sources, Span};
 impl Diagnostic {
     /// Renders the finding with its source lines; the text ends with a line break.
     pub(crate) fn render(&self, sources: &Sources) -> Page {
-        let (severity, style) = match self.severity {
-            Severity::Error => ("error", Style::Error),
-            Severity::Warning => ("warning", Style::Warning),
-            Severity::Note => ("note", Style::Strong),
+        let severity = self.severity.name();
+        let style = match self.severity {
+            Severity::Error => Style::Error,
+            Severity::Warning => Style::Warning,
+            Severity::Note => Style::Strong,
         };
         let mut page = Page::default();
         page.put(style, &format!("{severity}[{}]", self.code));

@@ -93,7 +93,7 @@ fn static_name(kind: NativeSchema) -> &'static str {
 }
 
 /// Says how a candidate is held to the schema.
-pub(super) fn held(route: &Checked, candidate: &PlannedCandidate) -> String {
+pub(crate) fn held(route: &Checked, candidate: &PlannedCandidate) -> String {
     let told = match candidate.enforcement {
         Enforcement::Native(_) if route.schema.is_some() => {
             return "enforces the schema".to_owned();
@@ -112,7 +112,7 @@ pub(super) fn held(route: &Checked, candidate: &PlannedCandidate) -> String {
 }
 
 /// Returns what a candidate's dialect does not hold as the file says it, as lines of a list.
-pub(super) fn receipt(forms: &Forms, candidate: &PlannedCandidate) -> Vec<String> {
+pub(crate) fn receipt(forms: &Forms, candidate: &PlannedCandidate) -> Vec<String> {
     let Enforcement::Native(kind) = candidate.enforcement else {
         return Vec::new();
     };

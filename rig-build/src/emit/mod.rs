@@ -10,6 +10,8 @@ mod tables;
 mod types;
 mod values;
 
+pub(crate) use forms::{held, receipt as receipt_of};
+pub(crate) use tables::wire_name;
 pub(crate) use types::{Source, output_types, types};
 
 use std::fmt::Write as _;

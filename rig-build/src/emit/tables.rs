@@ -27,7 +27,7 @@ pub(super) fn schema(indent: &str, schema: &Schema) -> String {
 }
 
 /// Providers take 1 to 64 of `A-Z a-z 0-9 _ -` as a schema's name.
-fn wire_name(name: &str) -> String {
+pub(crate) fn wire_name(name: &str) -> String {
     let plain: String = name
         .chars()
         .filter(|c| c.is_ascii_alphanumeric() || *c == '_')
@@ -56,7 +56,6 @@ pub(super) fn hosts(out: &mut String, route: &Checked) {
         }
     }
     for host in hosts.values() {
-        let upper = upper(&host.name);
         let dialect = match host.dialect {
             Dialect::OpenAiChat => "OpenAiChat",
             Dialect::OpenAiResponses => "OpenAiResponses",
@@ -80,8 +79,9 @@ pub(super) fn hosts(out: &mut String, route: &Checked) {
         put(
             out,
             format_args!(
-                "    base_url: {:?},\n    base_url_env: \"{upper}_BASE_URL\",\n",
-                host.base_url
+                "    base_url: {:?},\n    base_url_env: {:?},\n",
+                host.base_url,
+                host.base_url_env()
             ),
         );
         put(
@@ -99,12 +99,8 @@ pub(super) fn hosts(out: &mut String, route: &Checked) {
     }
 }
 
-fn upper(name: &str) -> String {
-    name.to_ascii_uppercase().replace('-', "_")
-}
-
 fn host_static(host: &Host) -> String {
-    format!("HOST_{}", upper(&host.name))
+    format!("HOST_{}", host.upper())
 }
 
 /// Writes a plan.
@@ -153,7 +149,7 @@ pub(super) fn plan(out: &mut String, indent: &str, forms: &Forms, plan: &Plan) {
 
 fn candidate(out: &mut String, indent: &str, forms: &Forms, candidate: &PlannedCandidate) {
     let provider = match &candidate.provider {
-        ProviderRef::BuiltIn(provider) => format!("&__rig::{}", upper(provider.name)),
+        ProviderRef::BuiltIn(provider) => format!("&__rig::{}", provider.name.to_ascii_uppercase()),
         ProviderRef::Host(host) => format!("&{}", host_static(host)),
     };
     let native = |kind| {
@@ -253,7 +249,7 @@ fn segments(out: &mut String, indent: &str, list: &[Segment]) {
 fn every_built_in_provider_has_a_static_of_its_name() {
     let names: Vec<_> = rig_spec::PROVIDERS
         .iter()
-        .map(|provider| upper(provider.name))
+        .map(|provider| provider.name.to_ascii_uppercase())
         .collect();
     assert_eq!(
         names,

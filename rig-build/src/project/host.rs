@@ -30,6 +30,18 @@ pub(crate) struct HostModel {
     pub(crate) max_output: Option<u64>,
 }
 
+impl Host {
+    /// Returns the name as identifiers and variables of the environment have it.
+    pub(crate) fn upper(&self) -> String {
+        self.name.to_ascii_uppercase().replace('-', "_")
+    }
+
+    /// Returns the variable of the environment that overrides the address.
+    pub(crate) fn base_url_env(&self) -> String {
+        format!("{}_BASE_URL", self.upper())
+    }
+}
+
 const HOST: Keys = Keys {
     what: "a provider",
     known: &[

@@ -388,12 +388,10 @@ async fn an_undeclared_candidate_is_never_dispatched() {
 async fn a_faulty_input_is_a_config_error_before_any_dispatch() {
     let world = World::new(BOTH, []);
     let run = |input| call::<Value, crate::NoVariant>(&ROUTE, input).on(&world.rig);
-    let missing = ConfigError::MissingVariable {
-        route: "greet",
-        variable: "name",
-    };
+    let (route, variable) = ("greet", "name");
+    let missing = ConfigError::MissingVariable { route, variable };
     assert_eq!(run(json!({})).await, Err(Error::Config(missing)));
-    let no_object = ConfigError::Input { route: "greet" };
+    let no_object = ConfigError::Input { route };
     assert_eq!(run(json!([])).await, Err(Error::Config(no_object)));
     assert!(world.rows().is_empty());
 }

@@ -10,8 +10,8 @@ use rig_spec::{FailureClass, Tier, Usd};
 use super::memory::MemoryStore;
 use super::sqlite::SqliteStore;
 use super::{
-    AttemptRow, Capture, Envelope, EnvelopeState, ObservedLatency, Reserve, Reserved, RowFailure,
-    Spend, Spending, Store, Traceparent,
+    AttemptRow, Capture, Envelope, EnvelopeState, ObservedLatency, Page, Reserve, Reserved,
+    RowFailure, Spend, Spending, Store, Traceparent,
 };
 
 mod beside;
@@ -176,6 +176,15 @@ fn check_envelopes(store: &Arc<dyn Store>) {
     let refused = Reserved::Exhausted(holds("b", 70, 21, 0));
     assert_eq!(reserve(later("b3")), refused);
 
+    // All of them, in the order of their names; what has lapsed by then is spent.
+    assert_eq!(reserve(wanted("0", 9, "01", 4)), Reserved::Granted);
+    let all = [
+        holds("0", 9, 4, 0),
+        holds("a", 100, 130, 0),
+        holds("b", 70, 21, 0),
+    ];
+    assert_eq!(block_on(store.envelopes(2_000)), Ok(all.to_vec()));
+
     // The largest amounts neither wrap nor fit by accident.
     let most = u64::MAX;
     let refused = Reserved::Exhausted(holds("c", 1, 0, 0));
@@ -245,6 +254,7 @@ fn check_reading(store: &dyn Store) {
     ];
     assert_eq!(observed("slow"), expected);
 
+    check_pages(store);
     let spend = |tag: Option<(&str, &str)>, window_ms| {
         let tag = tag.map(|(key, value)| (key.to_owned(), value.to_owned()));
         let spend = block_on(store.spend(Spending { tag, window_ms })).unwrap();
@@ -265,6 +275,23 @@ fn check_reading(store: &dyn Store) {
         })),
         Ok(Spend::default())
     );
+}
+
+/// Pages hold every row of a window once, in the order of their ids.
+fn check_pages(store: &dyn Store) {
+    let mut ids: Vec<_> = (10..110).map(|attempt| format!("slow-{attempt}")).collect();
+    ids.sort();
+    for limit in [1, 7, 100, 4_000] {
+        let mut page = Some(Page::first(10..110, limit));
+        let mut found = Vec::new();
+        while let Some(this) = page {
+            let rows = block_on(store.page(this.clone())).unwrap();
+            assert!(rows.len() <= limit as usize);
+            page = this.next(&rows);
+            found.extend(rows.into_iter().map(|row| row.id));
+        }
+        assert_eq!(found, ids, "pages of {limit}");
+    }
 }
 
 /// Asserts all of it, of a store that is empty.

@@ -59,6 +59,11 @@ impl Ledger {
         Some(&account.state)
     }
 
+    /// Returns the names of all envelopes, in order.
+    pub(super) fn names(&self) -> Vec<String> {
+        self.accounts.keys().cloned().collect()
+    }
+
     /// Opens an envelope, or returns the one that is there.
     pub(super) fn open(&mut self, envelope: &Envelope, now_ms: i64) -> EnvelopeState {
         if let Some(state) = self.state(&envelope.name, now_ms) {

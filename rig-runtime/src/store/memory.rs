@@ -11,7 +11,8 @@ use super::ledger::Ledger;
 use super::reading::observed;
 use super::{
     AttemptRow, Capture, Envelope, EnvelopeState, ExportNext, ExportTurn, Exported, Grade, Graded,
-    ObservedLatency, Reserve, Reserved, Spend, Spending, Store, StoreError, VerdictRow, VerdictsOf,
+    ObservedLatency, Page, Reserve, Reserved, Spend, Spending, Store, StoreError, VerdictRow,
+    VerdictsOf,
 };
 use crate::transport::BoxFuture;
 
@@ -165,6 +166,14 @@ impl Store for MemoryStore {
         Box::pin(ready(Ok(spend)))
     }
 
+    fn page(&self, of: Page) -> BoxFuture<'_, Result<Vec<AttemptRow>, StoreError>> {
+        let kept = self.kept();
+        let mut rows: Vec<_> = kept.rows.iter().filter(|row| of.takes(row)).collect();
+        rows.sort_by(|a, b| a.id.cmp(&b.id));
+        rows.truncate(of.limit as usize);
+        Box::pin(ready(Ok(rows.into_iter().cloned().collect())))
+    }
+
     fn open_envelope(
         &self,
         envelope: Envelope,
@@ -191,6 +200,14 @@ impl Store for MemoryStore {
     ) -> BoxFuture<'_, Result<Option<EnvelopeState>, StoreError>> {
         let state = self.kept().ledger.state(name, now_ms).cloned();
         Box::pin(ready(Ok(state)))
+    }
+
+    fn envelopes(&self, now_ms: i64) -> BoxFuture<'_, Result<Vec<EnvelopeState>, StoreError>> {
+        let mut kept = self.kept();
+        let names = kept.ledger.names();
+        let state = |name: &String| kept.ledger.state(name, now_ms).cloned();
+        let states = names.iter().filter_map(state).collect();
+        Box::pin(ready(Ok(states)))
     }
 
     fn grade(&self, grade: Grade) -> BoxFuture<'_, Result<(), StoreError>> {

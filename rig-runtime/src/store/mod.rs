@@ -27,7 +27,7 @@ pub mod verdict;
 pub use capture::Capture;
 pub use envelope::{Envelope, EnvelopeState, Reserve, Reserved};
 pub use export::{ExportBatch, ExportNext, ExportRow, ExportTurn, Exported, Name};
-pub use reading::{ObservedLatency, Spend, Spending};
+pub use reading::{ObservedLatency, Page, Spend, Spending};
 pub use row::{AttemptRow, RowFailure};
 pub use verdict::{Grade, Graded, Verdict, VerdictRow, VerdictsOf};
 
@@ -83,6 +83,14 @@ pub trait Store: Send + Sync {
     /// Returns an error if the store cannot be read.
     fn spend(&self, of: Spending) -> BoxFuture<'_, Result<Spend, StoreError>>;
 
+    /// Returns the rows of a page, in the order of their ids; whatever was recorded before is among them. Ids of one
+    /// process are in the order of dispatch, those of several nearly so.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the store cannot be read.
+    fn page(&self, of: Page) -> BoxFuture<'_, Result<Vec<AttemptRow>, StoreError>>;
+
     /// Opens an envelope, or returns the one of its name, whose cap stays what it was (E1). `now_ms` is the present, in
     /// milliseconds since 1970.
     ///
@@ -122,6 +130,13 @@ pub trait Store: Send + Sync {
         name: &str,
         now_ms: i64,
     ) -> BoxFuture<'_, Result<Option<EnvelopeState>, StoreError>>;
+
+    /// Returns what every envelope holds, in the order of their names; what has lapsed by `now_ms` is spent (E4).
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the store cannot be read, or cannot be written where something has lapsed.
+    fn envelopes(&self, now_ms: i64) -> BoxFuture<'_, Result<Vec<EnvelopeState>, StoreError>>;
 
     /// Stores a verdict (W5), once however often its id comes; whatever was recorded before can be judged.
     ///

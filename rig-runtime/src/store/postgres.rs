@@ -18,7 +18,8 @@ use super::ledger::Ledger;
 use super::queue::{Ask, Asked, Queue, Record, Tables};
 use super::{
     AttemptRow, Capture, Envelope, EnvelopeState, ExportNext, ExportTurn, Exported, Grade,
-    ObservedLatency, Reserve, Reserved, Spend, Spending, Store, StoreError, VerdictRow, VerdictsOf,
+    ObservedLatency, Page, Reserve, Reserved, Spend, Spending, Store, StoreError, VerdictRow,
+    VerdictsOf,
 };
 use crate::transport::BoxFuture;
 
@@ -123,12 +124,12 @@ impl Store for PostgresStore {
     fn attempts(&self, run_id: &str) -> BoxFuture<'_, Result<Vec<AttemptRow>, StoreError>> {
         let run_id = run_id.to_owned();
         let rows = self.read(move |session| columns::of_run(session, &run_id));
-        Box::pin(async move {
-            let rows: Option<Vec<_>> = rows.await?.into_iter().collect();
-            rows.ok_or_else(|| StoreError::Failed {
-                reason: "a column holds an unknown value".to_owned(),
-            })
-        })
+        Box::pin(async move { readable(rows.await?) })
+    }
+
+    fn page(&self, of: Page) -> BoxFuture<'_, Result<Vec<AttemptRow>, StoreError>> {
+        let rows = self.read(move |session| columns::of_page(session, &of));
+        Box::pin(async move { readable(rows.await?) })
     }
 
     fn captures(&self, route: &str) -> BoxFuture<'_, Result<Vec<Capture>, StoreError>> {
@@ -196,6 +197,17 @@ impl Store for PostgresStore {
             ..Needs::default()
         };
         self.decide(needs, move |ledger| ledger.state(&name, now_ms).cloned())
+    }
+
+    fn envelopes(&self, now_ms: i64) -> BoxFuture<'_, Result<Vec<EnvelopeState>, StoreError>> {
+        let names = self.read(accounts::names);
+        Box::pin(async move {
+            let mut states = Vec::new();
+            for name in names.await? {
+                states.extend(self.envelope(&name, now_ms).await?);
+            }
+            Ok(states)
+        })
     }
 
     fn grade(&self, grade: Grade) -> BoxFuture<'_, Result<(), StoreError>> {
@@ -308,6 +320,14 @@ impl Tables for Database {
         let done = self.persist(|session| read.apply(session));
         read.answer(done);
     }
+}
+
+/// Returns rows that this build can read, all of them.
+fn readable(rows: Vec<Option<AttemptRow>>) -> Result<Vec<AttemptRow>, StoreError> {
+    let rows: Option<Vec<_>> = rows.into_iter().collect();
+    rows.ok_or_else(|| StoreError::Failed {
+        reason: "a column holds an unknown value".to_owned(),
+    })
 }
 
 /// Returns the envelope under a name that a database can hold.

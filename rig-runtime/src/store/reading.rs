@@ -23,6 +23,17 @@ pub struct ObservedLatency {
     pub p99_ms: u64,
 }
 
+/// Which rows are read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Page {
+    /// When they were dispatched, in milliseconds since 1970 (UTC).
+    pub window_ms: Range<i64>,
+    /// The id of the last row of the page before; empty for the first page.
+    pub after: String,
+    /// How many rows there are at most.
+    pub limit: u32,
+}
+
 /// Which rows are added up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spending {
@@ -41,6 +52,33 @@ pub struct Spend {
     pub cost: Usd,
     /// How many of them cost nothing only because no price is known.
     pub unpriced: u64,
+}
+
+impl Page {
+    /// Returns the first page of a window, of this many rows at most.
+    #[must_use]
+    pub fn first(window_ms: Range<i64>, limit: u32) -> Self {
+        Self {
+            window_ms,
+            after: String::new(),
+            limit,
+        }
+    }
+
+    /// Returns the page behind one with these rows; `None` where that was the last.
+    #[must_use]
+    pub fn next(&self, rows: &[AttemptRow]) -> Option<Self> {
+        let last = rows.last().filter(|_| rows.len() >= self.limit as usize)?;
+        Some(Self {
+            after: last.id.clone(),
+            ..self.clone()
+        })
+    }
+
+    /// Returns whether a row is in the window and behind the page before.
+    pub(super) fn takes(&self, row: &AttemptRow) -> bool {
+        self.window_ms.contains(&row.ts_ms) && row.id > self.after
+    }
 }
 
 impl Spending {

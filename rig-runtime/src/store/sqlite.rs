@@ -17,7 +17,8 @@ use rusqlite::{Connection, TransactionBehavior};
 use super::queue::{Ask, Asked, Queue, Record, Tables};
 use super::{
     AttemptRow, Capture, Envelope, EnvelopeState, ExportNext, ExportTurn, Exported, Grade,
-    ObservedLatency, Reserve, Reserved, Spend, Spending, Store, StoreError, VerdictRow, VerdictsOf,
+    ObservedLatency, Page, Reserve, Reserved, Spend, Spending, Store, StoreError, VerdictRow,
+    VerdictsOf,
 };
 use crate::transport::BoxFuture;
 
@@ -123,6 +124,10 @@ impl Store for SqliteStore {
         self.read(move |connection| reading::spend(connection, &of))
     }
 
+    fn page(&self, of: Page) -> BoxFuture<'_, Result<Vec<AttemptRow>, StoreError>> {
+        self.read(move |connection| columns::of_page(connection, &of))
+    }
+
     fn open_envelope(
         &self,
         envelope: Envelope,
@@ -148,6 +153,10 @@ impl Store for SqliteStore {
     ) -> BoxFuture<'_, Result<Option<EnvelopeState>, StoreError>> {
         let name = name.to_owned();
         self.transact(move |connection| envelopes::state(connection, &name, now_ms))
+    }
+
+    fn envelopes(&self, now_ms: i64) -> BoxFuture<'_, Result<Vec<EnvelopeState>, StoreError>> {
+        self.transact(move |connection| envelopes::all(connection, now_ms))
     }
 
     fn grade(&self, grade: Grade) -> BoxFuture<'_, Result<(), StoreError>> {

@@ -64,6 +64,15 @@ const SAVE_ENVELOPES: &str = "
     FROM unnest($1::text[], $2::int8[], $3::int8[]) AS given (name, spent, reserved)
     WHERE envelopes.name = given.name";
 
+/// Returns the names of all envelopes, in order.
+pub(super) fn names(session: &mut Session) -> Result<Vec<String>, Error> {
+    let rows = session.query(
+        "SELECT name FROM envelopes ORDER BY name COLLATE \"C\"",
+        &[],
+    )?;
+    Ok(rows.iter().map(|row| row.get(0)).collect())
+}
+
 /// Opens the envelopes that are not there yet, ahead of the transaction: a new row cannot be locked in the order of names.
 pub(super) fn open(session: &mut Session, money: &[&mut Money]) -> Result<(), Error> {
     let mut names = BTreeSet::new();

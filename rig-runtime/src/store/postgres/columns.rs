@@ -9,7 +9,7 @@ use postgres::{Error, Row};
 use rig_spec::{Tier, Usd};
 
 use super::super::queue::Record;
-use super::super::{AttemptRow, Capture, RowFailure, Traceparent};
+use super::super::{AttemptRow, Capture, Page, RowFailure, Traceparent};
 use super::exports;
 use super::session::Session;
 
@@ -55,6 +55,10 @@ macro_rules! select {
 pub(super) use select;
 
 const SELECT: &str = select!("WHERE run_id = $1 ORDER BY attempt, place");
+
+const SELECT_PAGE: &str = select!(
+    "WHERE id COLLATE \"C\" > $1 AND ts >= $2 AND ts < $3 ORDER BY id COLLATE \"C\" LIMIT $4"
+);
 
 const INSERT_CAPTURES: &str = "
     INSERT INTO captures (id, ts, run_id, route, route_version, variables, output)
@@ -153,6 +157,17 @@ pub(super) fn of_run(
     run_id: &str,
 ) -> Result<Vec<Option<AttemptRow>>, Error> {
     let rows = session.query(SELECT, &[&text(run_id)])?;
+    Ok(rows.iter().map(read).collect())
+}
+
+/// Returns the rows of a page, in the order of their ids; `None` for a row that this build cannot read.
+pub(super) fn of_page(
+    session: &mut Session,
+    page: &Page,
+) -> Result<Vec<Option<AttemptRow>>, Error> {
+    let window = &page.window_ms;
+    let (after, limit) = (text(&page.after), i64::from(page.limit));
+    let rows = session.query(SELECT_PAGE, &[&after, &window.start, &window.end, &limit])?;
     Ok(rows.iter().map(read).collect())
 }
 

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use rig_spec::{Tier, Usd};
 use rusqlite::types::Type;
-use rusqlite::{Connection, Row, Statement, params};
+use rusqlite::{Connection, Row, Statement, named_params, params};
 
-use super::super::{AttemptRow, RowFailure, Traceparent};
+use super::super::{AttemptRow, Page, RowFailure, Traceparent};
 
 /// Inserts a row; one that is there already stays as it is.
 pub(super) const INSERT: &str = "
@@ -59,6 +59,19 @@ pub(super) fn of_run(connection: &Connection, run_id: &str) -> rusqlite::Result<
     let mut select = connection
         .prepare_cached("SELECT * FROM inferences WHERE run_id = ?1 ORDER BY attempt, rowid")?;
     select.query_map([run_id], read)?.collect()
+}
+
+/// Returns the rows of a page, in the order of their ids.
+pub(super) fn of_page(connection: &Connection, page: &Page) -> rusqlite::Result<Vec<AttemptRow>> {
+    let mut select = connection.prepare_cached(
+        "SELECT * FROM inferences WHERE id > :after AND ts >= :from AND ts < :until
+         ORDER BY id LIMIT :limit",
+    )?;
+    let window = &page.window_ms;
+    let params = named_params! {
+        ":after": page.after, ":from": window.start, ":until": window.end, ":limit": page.limit,
+    };
+    select.query_map(params, read)?.collect()
 }
 
 /// Reads a row of `inferences`.

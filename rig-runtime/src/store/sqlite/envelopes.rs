@@ -67,6 +67,15 @@ pub(super) fn state(
     Ok(Some(state))
 }
 
+/// Returns the state of every envelope, in the order of their names.
+pub(super) fn all(connection: &Connection, now_ms: i64) -> rusqlite::Result<Vec<EnvelopeState>> {
+    let mut names = connection.prepare_cached("SELECT name FROM envelopes ORDER BY name")?;
+    let names = names.query_map([], |row| row.get::<_, String>(0))?;
+    let names: Vec<_> = names.collect::<rusqlite::Result<_>>()?;
+    let states = names.iter().map(|name| state(connection, name, now_ms));
+    states.filter_map(Result::transpose).collect()
+}
+
 /// Reserves an amount, or says why not. The same reservation is made once.
 pub(super) fn reserve(connection: &Connection, wanted: &Reserve) -> rusqlite::Result<Reserved> {
     let mut state = open(connection, &wanted.envelope, wanted.now_ms)?;

@@ -3,7 +3,8 @@
 //! `cargo run --release -p tests --bin scale -- 1 10 100 500` writes a crate with that many routes each below the
 //! target folder, and builds it offline with every dependency built already. What is printed are CPU seconds, user and
 //! system together, of cargo and all that it starts; `--json` prints them for machines. With `--size` it is the bytes of
-//! the optimized program, stripped, that calls each route. It asserts nothing.
+//! the optimized program, stripped, that calls each route; with `--check` what `cargo rig check` takes for the routes, by
+//! the `cargo-rig` beside this program (`cargo build --release -p cargo-rig`). It asserts nothing.
 
 #![allow(
     clippy::print_stdout,
@@ -42,6 +43,13 @@ fn main() {
             .into_iter()
             .map(|routes| (routes, place.size(routes)));
         return print_sizes(&sizes.collect::<Vec<_>>(), is_json);
+    }
+    if arguments.iter().any(|argument| argument == "--check") {
+        for routes in counts {
+            let cost = place.check(routes);
+            println!("{routes:>6} routes checked: {cost:.2}");
+        }
+        return;
     }
     let dependencies = place.warm_up();
     let rows: Vec<Row> = counts
@@ -190,6 +198,14 @@ impl Place {
         cpu_of(cargo.env("CARGO_PROFILE_RELEASE_STRIP", "true"));
         let program = self.root.join("target/release").join(&scratch.name);
         program.metadata().unwrap().len()
+    }
+
+    /// Returns what `cargo rig check` takes.
+    fn check(&self, routes: usize) -> f64 {
+        let scratch = Scratch::new(&self.root, routes);
+        let program = std::env::current_exe().unwrap();
+        let mut command = Command::new(program.with_file_name("cargo-rig"));
+        cpu_of(command.arg("check").current_dir(&scratch.folder))
     }
 
     /// Runs the build script that cargo built, as cargo does.
