@@ -8,7 +8,7 @@ use clap::builder::Styles;
 use clap::{Parser, Subcommand};
 
 use crate::output::{Colour, Output, Stop};
-use crate::{check, expand, explain};
+use crate::{check, diff, expand, explain, new};
 
 /// Check routes, see what a call would do, and read what happened.
 #[derive(Debug, Parser)]
@@ -36,12 +36,16 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Add a first route to a crate, with all that it needs to build.
+    New(new::Arguments),
     /// Print everything that the route compiler finds, without building the crate.
     Check(check::Arguments),
     /// Tell what a call of a route would do, or what a check or a failure class means.
     Explain(explain::Arguments),
     /// Print the code that is generated for a route.
     Expand(expand::Arguments),
+    /// Tell what has changed in the meaning of routes since a revision of git.
+    Diff(diff::Arguments),
 }
 
 /// The colours of cargo's own help.
@@ -59,9 +63,11 @@ pub(crate) fn main() -> ExitCode {
     };
     let mut output = Output::new(cli.color);
     let result = match &cli.command {
+        Command::New(arguments) => new::run(arguments, &mut output),
         Command::Check(arguments) => check::run(arguments, &mut output),
         Command::Explain(arguments) => explain::run(arguments, &mut output),
         Command::Expand(arguments) => expand::run(arguments, &mut output),
+        Command::Diff(arguments) => diff::run(arguments, &mut output),
     };
     match result {
         Ok(exit) => ExitCode::from(exit.code()),

@@ -7,8 +7,10 @@
 
 mod check;
 mod cli;
+mod diff;
 mod expand;
 mod explain;
+mod new;
 mod output;
 mod routes;
 mod table;

@@ -48,6 +48,7 @@ pub use explain::{
 };
 pub use facts::Source as FlagSource;
 pub use finding::{Finding, Place};
+pub use names::{escaped, pascal, snake};
 pub use output::compile_to;
 pub use schema::compile_schema;
 pub use worst::clock;

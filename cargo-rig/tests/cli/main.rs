@@ -3,6 +3,12 @@
 #![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
 mod check;
+mod diff;
+mod explain;
+mod new;
+#[expect(dead_code, reason = "it serves the tests of the repository as well")]
+#[path = "../../../tests/loopback/scratch.rs"]
+mod scratch;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
