@@ -91,7 +91,10 @@ impl<'t> Reader<'t> {
             Some(b'"') => self.string().map(Token::Text),
             Some(b'{') => self.enter().map(|()| Token::Object),
             Some(b'[') => self.enter().map(|()| Token::List),
-            Some(b'-' | b'0'..=b'9') => self.number(),
+            Some(b'-' | b'0'..=b'9') => {
+                let (number, text) = self.number()?;
+                Ok(Token::Number(number, text))
+            }
             Some(b't') => self.word("true").map(|()| Token::Bool(true)),
             Some(b'f') => self.word("false").map(|()| Token::Bool(false)),
             Some(b'n') => self.word("null").map(|()| Token::Null),
@@ -153,32 +156,22 @@ impl<'t> Reader<'t> {
         Ok(key)
     }
 
-    /// Reads the next key of an object and its colon, if it is this one; its name is written as it is. Else it stays
-    /// where it is.
+    /// Reads the next key of an object and its colon, if they are written so. Else it stays where it is.
     #[inline]
-    pub(crate) fn key_is(&mut self, name: &str, is_first: bool) -> bool {
-        let mut ahead = *self;
-        if !is_first {
-            if ahead.peek() != Some(b',') {
-                return false;
+    pub(crate) fn key_is(&mut self, written: &str, is_first: bool) -> bool {
+        let start = self.at;
+        let follows = is_first || self.peek() == Some(b',');
+        if follows {
+            self.at += usize::from(!is_first);
+            self.peek();
+            let rest = self.text.as_bytes().get(self.at..);
+            if rest.is_some_and(|rest| rest.starts_with(written.as_bytes())) {
+                self.at += written.len();
+                return true;
             }
-            ahead.at += 1;
         }
-        if ahead.peek() != Some(b'"') {
-            return false;
-        }
-        let rest = self.text.as_bytes().get(ahead.at + 1..);
-        let after = rest.and_then(|rest| rest.strip_prefix(name.as_bytes()));
-        if after.and_then(<[u8]>::first) != Some(&b'"') {
-            return false;
-        }
-        ahead.at += name.len() + 2;
-        if ahead.peek() != Some(b':') {
-            return false;
-        }
-        ahead.at += 1;
-        *self = ahead;
-        true
+        self.at = start;
+        false
     }
 
     /// Reads a whole value. `1.0` becomes the integer 1 where whole numbers are to be whole.
@@ -241,7 +234,8 @@ impl<'t> Reader<'t> {
         self.at += 1;
     }
 
-    fn word(&mut self, word: &str) -> Result<(), Fault> {
+    /// Steps over a word that is expected here.
+    pub(crate) fn word(&mut self, word: &str) -> Result<(), Fault> {
         if !self.text[self.at..].starts_with(word) {
             return Err(self.fault("expected value"));
         }
@@ -249,7 +243,8 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
-    fn number(&mut self) -> Result<Token<'t>, Fault> {
+    /// Reads a number, whose first byte is here; returns how it is written as well.
+    pub(crate) fn number(&mut self) -> Result<(Number, &'t str), Fault> {
         let bytes = self.text.as_bytes();
         let start = self.at;
         if bytes[self.at] == b'-' {
@@ -291,7 +286,7 @@ impl<'t> Reader<'t> {
             Number::parse(text)
         };
         match number {
-            Some(number) => Ok(Token::Number(number, text)),
+            Some(number) => Ok((number, text)),
             None => Err(self.fault("number out of range")),
         }
     }

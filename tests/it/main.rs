@@ -4,6 +4,8 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod book;
+mod boundary;
 mod bounds;
 mod cache;
 mod cancel;

@@ -56,6 +56,13 @@ pub mod readme {}
 #[doc = include_str!("../../docs/testing.md")]
 pub mod testing {}
 
+/// And of the pages on routing, on streaming, and for those who come from a plain client.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/routing.md")]
+#[doc = include_str!("../../docs/streaming.md")]
+#[doc = include_str!("../../docs/migration.md")]
+pub mod pages {}
+
 /// `rig` by another name, as a crate has it that also depends on the other `rig`.
 pub mod modelrig {
     pub use ::rig::*;

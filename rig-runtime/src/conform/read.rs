@@ -19,10 +19,12 @@ use serde_json::Value;
 use super::judge;
 use super::ready::{Node, Ready, Way};
 use super::rules::View;
+use crate::generated::Scalar;
 use crate::json::{Fault, Reader, Token};
 
 pub use list::List;
 pub use object::{Entry, Fields, Object};
+pub(super) use seen::Bits;
 pub use union::{Union, read_union};
 
 /// A type that is read from a JSON text.
@@ -115,7 +117,7 @@ impl<'r, 't> Place<'r, 't> {
         if self.reader.peek() != Some(b'n') {
             return Ok(false);
         }
-        self.reader.token()?;
+        self.reader.word("null")?;
         self.judge(View::Null)?;
         Ok(true)
     }
@@ -134,10 +136,27 @@ impl<'r, 't> Place<'r, 't> {
     }
 
     fn number(self) -> Result<Number, Fault> {
-        match self.scalar()? {
-            Token::Number(number, _) => Ok(number),
-            _ => Err(Fault::Unfit("a number")),
+        if !matches!(self.reader.peek(), Some(b'-' | b'0'..=b'9')) {
+            return Err(Fault::Unfit("a number"));
         }
+        let (number, _) = self.reader.number()?;
+        self.judge(View::Number(number))?;
+        Ok(number)
+    }
+
+    /// Reads a string that is one of these values; returns which, or `None` if it is another one.
+    pub(crate) fn text_among(self, values: &'static [Scalar]) -> Result<Option<usize>, Fault> {
+        let text = self.reader.string()?;
+        let is = |value: &Scalar| matches!(value, Scalar::String(known) if *known == text);
+        let index = values.iter().position(is);
+        let is_known = match (self.ready, self.node) {
+            (Some(ready), Some(node)) => node.takes(values, ready),
+            _ => true,
+        };
+        if !is_known {
+            self.judge(View::Text(&text))?;
+        }
+        Ok(index)
     }
 
     /// Reads any value.
@@ -184,7 +203,7 @@ impl<'r, 't> Place<'r, 't> {
             Way::Free => Ok(None),
             Way::By(id) => Ok(Some(ready.node(*id))),
             Way::Tagged(tag) => {
-                let value = self.reader.text_at(tag.key);
+                let value = self.reader.text_at(tag.key, None);
                 let branch = value.and_then(|value| tag.branch(&value));
                 Ok(Some(ready.node(branch.ok_or(Fault::Refused)?)))
             }

@@ -9,7 +9,10 @@ use std::sync::OnceLock;
 use rig_spec::{Kinds, Literal, Logic, Node as Rules, NodeId, Pattern, read_gate};
 use serde_json::Value;
 
-use super::read::Fields;
+use super::judge;
+use super::read::{Bits, Fields};
+use super::rules::View;
+use crate::generated::Scalar;
 
 /// A schema that answers can be judged by.
 #[derive(Debug)]
@@ -25,7 +28,7 @@ pub(super) struct Node {
     /// The kinds of scalar that conform whatever they are.
     pub(super) free: Kinds,
     /// The places of the keys that an object needs to have.
-    pub(super) required: Vec<u32>,
+    pub(super) required: Bits,
     /// The `pattern` of strings.
     pub(super) pattern: Option<Pattern>,
     /// The patterns of keys, as in `patternProperties`.
@@ -38,6 +41,8 @@ pub(super) struct Node {
     pub(super) looks_at_keys: bool,
     /// What is known of the fields of the type that was read by this node first.
     known: OnceLock<(&'static Fields, Vec<Known>)>,
+    /// Whether each string of the enum that was read by this node first conforms.
+    takes: OnceLock<(&'static [Scalar], bool)>,
     /// How a list is read.
     pub(super) list: Way,
     /// How an object is read.
@@ -133,9 +138,12 @@ impl Node {
             .collect::<Result<_, String>>()?;
         let keys = of_object.flat_map(|rules| rules.keys.iter().enumerate());
         let by_name: HashMap<_, _> = keys.map(|(at, key)| (key.name, at)).collect();
-        let keys = (0..).zip(rules.object.iter().flat_map(|rules| &rules.keys));
-        let required = keys.filter(|(_, key)| key.required).map(|(at, _)| at);
-        let required = required.collect();
+        let keys = rules.object.iter().flat_map(|rules| &rules.keys);
+        let keys = keys.enumerate();
+        let mut required = Bits::default();
+        for (at, _) in keys.filter(|(_, key)| key.required) {
+            required.add(at);
+        }
         let values = rules.values.iter().flat_map(|values| &values.all);
         let composites = values
             .filter_map(|value| match value {
@@ -164,6 +172,7 @@ impl Node {
                 object.most.is_some() || object.names.is_some() || !object.patterns.is_empty()
             }),
             known: OnceLock::new(),
+            takes: OnceLock::new(),
             rules,
             list,
             object,
@@ -190,13 +199,29 @@ impl Node {
         }
     }
 
-    /// Returns what is known of each field; `None` for any type but the first that was read by this node.
+    /// Returns what is known of each field; `None` for any type but the first that was read by this node, and where
+    /// keys have to be looked at.
     pub(super) fn known(&self, fields: &'static Fields) -> Option<&[Known]> {
+        if self.looks_at_keys {
+            return None;
+        }
         let (of, known) = self.known.get_or_init(|| {
             let known = fields.names().iter().map(|name| self.known_key(name));
             (fields, known.collect())
         });
         std::ptr::eq(*of, fields).then_some(known)
+    }
+
+    /// Returns whether it is known that each of an enum's strings conforms.
+    pub(super) fn takes(&self, values: &'static [Scalar], ready: &Ready) -> bool {
+        let (of, takes) = self.takes.get_or_init(|| {
+            let takes = values.iter().all(|value| match value {
+                Scalar::String(text) => judge::conforms(ready, self, View::Text(text)),
+                _ => true,
+            });
+            (values, takes)
+        });
+        *takes && std::ptr::eq(*of, values)
     }
 }
 

@@ -30,7 +30,7 @@ macro_rules! __object {
             ) -> ::core::result::Result<Self, $crate::Fault> {
                 $(let mut $field = ::core::option::Option::None;)*
                 $(let mut $rest = ::std::collections::BTreeMap::new();)?
-                let mut object = place.object(const { &$crate::Fields::new(&[$($key),*]) })?;
+                let mut object = place.object($crate::__fields!($($key),*))?;
                 while let ::core::option::Option::Some(entry) = object.entry()? {
                     match entry {
                         $crate::Entry::Field(index) => {
@@ -82,6 +82,20 @@ macro_rules! __object {
         let key = $object.key();
         $rest.insert(key, $crate::ReadJson::read_json($object.value())?);
     }};
+}
+
+/// The names of properties that have a field.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __fields {
+    ($($key:literal),*) => {
+        const {
+            &$crate::Fields::new(
+                &[$($key),*],
+                &[$(::core::concat!("\"", $key, "\":")),*],
+            )
+        }
+    };
 }
 
 /// Writes a struct as the variables of a prompt.

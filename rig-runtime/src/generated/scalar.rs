@@ -86,9 +86,7 @@ pub fn serialize_scalar<S: Serializer>(
 /// When no variant has the value, or it does not conform.
 pub fn read_scalar<T: ScalarEnum>(mut place: Place<'_, '_>) -> Result<T, Fault> {
     let index = if place.is_text() {
-        let text = place.text()?;
-        let is = |value: &Scalar| matches!(value, Scalar::String(known) if *known == text);
-        T::VALUES.iter().position(is)
+        place.text_among(T::VALUES)?
     } else {
         let token = place.scalar()?;
         T::VALUES.iter().position(|value| is(*value, &token))

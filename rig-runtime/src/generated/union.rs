@@ -14,7 +14,7 @@ macro_rules! __union {
         $($variant:ident = $($value:literal)|* $(if $($needed:literal)&+)?),+ $(,)?
     }) => {
         impl $crate::Union for $name {
-            const TAG: &'static $crate::Fields = &$crate::Fields::new(&[$($tag)?]);
+            const TAG: &'static $crate::Fields = $crate::__fields!($($tag)?);
             const TAGS: &'static [&'static [&'static str]] = &[$(&[$($value),*]),+];
             const NEEDED: &'static [&'static [&'static str]] = &[$(&[$($($needed),+)?]),+];
 

@@ -4,15 +4,15 @@
 
 use std::borrow::Cow;
 
-use super::{Reader, is_plain_name};
+use super::Reader;
 
 impl<'t> Reader<'t> {
-    /// Returns the text that the object here has under a key, if it has one there.
-    pub(crate) fn text_at(&self, key: &str) -> Option<Cow<'t, str>> {
+    /// Returns the text that the object here has under a key, if it has one there; as a rule its first key is written
+    /// so.
+    pub(crate) fn text_at(&self, key: &str, written: Option<&str>) -> Option<Cow<'t, str>> {
         let mut ahead = *self;
-        // As a rule it is the first.
         ahead.enter().ok()?;
-        if !(is_plain_name(key) && ahead.key_is(key, true)) {
+        if !written.is_some_and(|written| ahead.key_is(written, true)) {
             ahead = *self;
             if !ahead.keys_until(|found| found == key)? {
                 return None;

@@ -35,8 +35,8 @@ struct By<'r> {
     ready: &'r Ready,
     node: &'r Node,
     rules: &'r ObjectRules<'static>,
-    /// What the node knows of each field, if it does.
-    fields: Option<&'r [Known]>,
+    /// What the node knows of each field, if that is enough.
+    known: Option<&'r [Known]>,
 }
 
 /// A property.
@@ -61,7 +61,7 @@ impl<'r, 't> Object<'r, 't> {
                 ready,
                 node,
                 rules: node.rules.object.as_ref()?,
-                fields: node.known(fields),
+                known: node.known(fields),
             })
         };
         Ok(Self {
@@ -86,8 +86,8 @@ impl<'r, 't> Object<'r, 't> {
     pub fn entry(&mut self) -> Result<Option<Entry>, Fault> {
         let is_first = self.count == 0;
         // Most keys come in the schema's order.
-        let next = self.fields.plain(self.expected);
-        let at = if next.is_some_and(|name| self.reader.key_is(name, is_first)) {
+        let next = self.fields.written(self.expected);
+        let at = if next.is_some_and(|written| self.reader.key_is(written, is_first)) {
             self.expected
         } else if self.reader.is_end_of_object() {
             return self.end().map(|()| None);
@@ -97,17 +97,21 @@ impl<'r, 't> Object<'r, 't> {
                 None => return Ok(Some(Entry::Other)),
             }
         };
-        let name = self.fields.names[at];
         if !self.seen.add(at) {
-            return Err(Fault::Repeated(name.to_owned()));
+            return Err(Fault::Repeated(self.fields.names[at].to_owned()));
         }
         self.expected = at + 1;
-        if let Some(by) = self.by {
-            let known = match by.fields {
-                Some(known) => known[at],
-                None => by.node.known_key(name),
-            };
-            self.follow(by, known, name)?;
+        if let Some(by) = &self.by {
+            match by.known {
+                Some(known) => {
+                    let Known { key, rule } = known[at];
+                    if let Some(key) = key {
+                        self.met.add(key as usize);
+                    }
+                    self.rule = rule.map(|id| by.ready.node(id));
+                }
+                None => self.follow(*by, self.fields.names[at])?,
+            }
         }
         self.count += 1;
         Ok(Some(Entry::Field(at)))
@@ -120,7 +124,7 @@ impl<'r, 't> Object<'r, 't> {
         let field = self.fields.names.iter().position(|name| *name == key);
         if field.is_none() {
             if let Some(by) = self.by {
-                self.follow(by, by.node.known_key(&key), &key)?;
+                self.follow(by, &key)?;
             }
             self.count += 1;
             let added = self.others.add(key);
@@ -146,8 +150,8 @@ impl<'r, 't> Object<'r, 't> {
     }
 
     /// Finds out what the value of a key has to conform to.
-    #[inline]
-    fn follow(&mut self, by: By<'r>, known: Known, key: &str) -> Result<(), Fault> {
+    fn follow(&mut self, by: By<'r>, key: &str) -> Result<(), Fault> {
+        let known = by.node.known_key(key);
         if let Some(at) = known.key {
             self.met.add(at as usize);
         }
@@ -200,13 +204,12 @@ impl<'r, 't> Object<'r, 't> {
             return Ok(());
         };
         let has = |key: &u32| self.met.has(*key as usize);
-        let has_required = node.required.iter().all(has);
         let has_enough = rules
             .fewest
             .is_none_or(|fewest| self.count as u64 >= fewest);
         let mut needs = rules.needs.iter();
         let has_needed = needs.all(|(key, needed)| !has(key) || needed.iter().all(has));
-        if has_required && has_enough && has_needed {
+        if self.met.has_all(&node.required) && has_enough && has_needed {
             Ok(())
         } else {
             Err(Fault::Refused)
@@ -218,21 +221,22 @@ impl<'r, 't> Object<'r, 't> {
 #[derive(Debug)]
 pub struct Fields {
     names: &'static [&'static str],
-    /// Whether a JSON text writes each of them as it is.
-    is_plain: bool,
+    /// Each as a JSON text writes it, with its quotes and colon; none where one of them needs an escape.
+    written: &'static [&'static str],
 }
 
 impl Fields {
-    /// Returns those with these names.
+    /// Returns those with these names, which are written so.
     #[must_use]
-    pub const fn new(names: &'static [&'static str]) -> Self {
+    pub const fn new(names: &'static [&'static str], written: &'static [&'static str]) -> Self {
         let mut is_plain = true;
         let mut at = 0;
         while at < names.len() {
             is_plain &= is_plain_name(names[at]);
             at += 1;
         }
-        Self { names, is_plain }
+        let written: &[&str] = if is_plain { written } else { &[] };
+        Self { names, written }
     }
 
     /// Returns the names.
@@ -240,9 +244,9 @@ impl Fields {
         self.names
     }
 
-    /// Returns a name that is written as it is.
+    /// Returns how a name is written as a key, with its quotes and colon.
     #[inline]
-    pub(super) fn plain(&self, at: usize) -> Option<&'static str> {
-        self.names.get(at).copied().filter(|_| self.is_plain)
+    pub(super) fn written(&self, at: usize) -> Option<&'static str> {
+        self.written.get(at).copied()
     }
 }

@@ -97,7 +97,7 @@ impl<T: ReadJson> ReadJson for Vec<T> {
 
 impl<T: ReadJson> ReadJson for BTreeMap<String, T> {
     fn read_json(place: Place<'_, '_>) -> Result<Self, Fault> {
-        let mut object = place.object(const { &Fields::new(&[]) })?;
+        let mut object = place.object(const { &Fields::new(&[], &[]) })?;
         let mut entries = Self::new();
         while let Some(entry) = object.entry()? {
             // There are no fields, so every property is another one.

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 /// A set of small numbers.
 #[derive(Debug, Default)]
-pub(super) struct Bits {
+pub(in crate::conform) struct Bits {
     first: u64,
     more: Vec<u64>,
 }
@@ -13,7 +13,7 @@ pub(super) struct Bits {
 impl Bits {
     /// Adds a number; returns whether it is new.
     #[inline]
-    pub(super) fn add(&mut self, number: usize) -> bool {
+    pub(in crate::conform) fn add(&mut self, number: usize) -> bool {
         let word = match number / 64 {
             0 => &mut self.first,
             at => self.further(at),
@@ -29,6 +29,14 @@ impl Bits {
             self.more.resize(at, 0);
         }
         &mut self.more[at - 1]
+    }
+
+    /// Returns whether all of another set are in the set.
+    #[inline]
+    pub(super) fn has_all(&self, other: &Self) -> bool {
+        let more = |at: usize| self.more.get(at).copied().unwrap_or_default();
+        let mut others = other.more.iter().enumerate();
+        other.first & !self.first == 0 && others.all(|(at, word)| word & !more(at) == 0)
     }
 
     /// Returns whether a number is in the set.

@@ -84,8 +84,9 @@ impl Place<'_, '_> {
                 return Ok(None);
             }
         }
+        let written = tag.written(0);
         let tag = tag.names().first().copied();
-        let value = tag.and_then(|tag| self.reader.text_at(tag));
+        let value = tag.and_then(|tag| self.reader.text_at(tag, written));
         self.node = match (self.node.map(|node| &node.object), self.ready) {
             // Both look at the same property, as a rule.
             (Some(Way::Tagged(of)), Some(ready)) if tag == Some(of.key) => {
