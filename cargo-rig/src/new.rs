@@ -9,11 +9,13 @@ use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use anstyle::Style;
 use rig_build::compile_dir;
 
 use self::manifest::{Manifest, Wanted};
 use self::route::NewRoute;
 use crate::output::{Exit, GOOD, HELP, Output, Result, Stop, paint, say};
+use crate::table::wrapped;
 
 /// What `cargo rig new` is told.
 #[derive(Debug, clap::Args)]
@@ -67,15 +69,15 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result {
     }
     for (path, text) in &files {
         create(&root, path, text)?;
-        say(&format!("{:>12} {path}\n", paint(GOOD, "Added")));
+        tell(GOOD, "Added", path);
     }
     if let Some(text) = &edited.text {
         fs::write(&manifest_path, text).map_err(|error| unwritable("Cargo.toml", &error))?;
-        say(&format!(
-            "{:>12} Cargo.toml: {}\n",
-            paint(GOOD, "Changed"),
-            edited.added.join(", ")
-        ));
+        tell(
+            GOOD,
+            "Changed",
+            &format!("Cargo.toml: {}", edited.added.join(", ")),
+        );
     }
     let mut todo = edited.todo;
     if script
@@ -88,7 +90,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result {
     }
     todo.extend(manifest.script_elsewhere());
     for line in todo {
-        say(&format!("{:>12} {line}\n", paint(HELP, "To do")));
+        tell(HELP, "To do", &line);
     }
     self_check(&root, folder, &arguments.route)?;
     let place = if is_program {
@@ -102,12 +104,21 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result {
     } else {
         format!("{keys}, and call it")
     };
-    say(&format!(
-        "\nput this into `{place}`, {then}; `cargo rig explain {}` tells what a call does\n\n",
+    let told = format!(
+        "put this into `{place}`, {then}; `cargo rig explain {}` tells what a call does",
         route.name()
-    ));
+    );
+    say(&format!("\n{}\n", wrapped(&told, output.width(), 0)));
     output.print(&route.code(&edited.root, is_program))?;
     Ok(Exit::Good)
+}
+
+/// Tells what was done, as cargo does.
+fn tell(style: Style, verb: &str, what: &str) {
+    say(&format!(
+        "{} {what}\n",
+        paint(style, format_args!("{verb:>12}"))
+    ));
 }
 
 /// Returns the folder of the nearest `Cargo.toml`.

@@ -28,7 +28,7 @@ fn git(folder: &Path, arguments: &[&str]) {
 }
 
 /// A repository whose crate lies in a folder of it, with the routes of the examples and a prompt outside of the crate.
-fn committed() -> TempDir {
+pub(crate) fn committed() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     copy(
         &repository().join("routes"),
@@ -38,13 +38,13 @@ fn committed() -> TempDir {
     fs::write(folder.path().join("shared/p.md"), "Hello.").unwrap();
     let outside = "route: outside\nversion: 1\nschema: null\ncandidates: [{ provider: deepseek, model: deepseek-chat }]\nprompt: { system: ../../shared/p.md }\n";
     fs::write(folder.path().join("app/routes/outside.yaml"), outside).unwrap();
-    git(folder.path(), &["init", "-q"]);
+    git(folder.path(), &["init", "-q", "-b", "main"]);
     git(folder.path(), &["add", "-A"]);
     git(folder.path(), &["commit", "-q", "-m", "first"]);
     folder
 }
 
-fn edit(folder: &TempDir, file: &str, from: &str, to: &str) {
+pub(crate) fn edit(folder: &TempDir, file: &str, from: &str, to: &str) {
     let path = folder.path().join(file);
     let text = fs::read_to_string(&path).unwrap();
     assert!(text.contains(from), "{file}: {from}");

@@ -4,6 +4,7 @@
 
 mod check;
 mod diff;
+mod docs;
 mod explain;
 mod new;
 #[expect(dead_code, reason = "it serves the tests of the repository as well")]
