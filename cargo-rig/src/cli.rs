@@ -8,7 +8,9 @@ use clap::builder::Styles;
 use clap::{Parser, Subcommand};
 
 use crate::output::{Colour, Output, Stop};
-use crate::{bakeoff, check, envelopes, expand, explain, grade, replay, report, run, runs};
+use crate::{
+    bakeoff, check, diff, envelopes, expand, explain, grade, new, replay, report, run, runs,
+};
 
 /// Check routes, see what a call would do, and read what happened.
 #[derive(Debug, Parser)]
@@ -36,6 +38,8 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Add a first route to a crate, with all that it needs to build.
+    New(new::Arguments),
     /// Print everything that the route compiler finds, without building the crate.
     Check(check::Arguments),
     /// Tell what a call of a route would do, or what a check or a failure class means.
@@ -56,6 +60,8 @@ enum Command {
     Grade(grade::Arguments),
     /// Print what envelopes hold.
     Envelopes(envelopes::Arguments),
+    /// Tell what has changed in the meaning of routes since a revision of git.
+    Diff(diff::Arguments),
 }
 
 /// The colours of cargo's own help.
@@ -73,6 +79,7 @@ pub(crate) fn main() -> ExitCode {
     };
     let mut output = Output::new(cli.color);
     let result = match &cli.command {
+        Command::New(arguments) => new::run(arguments, &mut output),
         Command::Check(arguments) => check::run(arguments, &mut output),
         Command::Explain(arguments) => explain::run(arguments, &mut output),
         Command::Expand(arguments) => expand::run(arguments, &mut output),
@@ -83,6 +90,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Run(arguments) => run::run(arguments, &mut output),
         Command::Grade(arguments) => grade::run(arguments, &mut output),
         Command::Envelopes(arguments) => envelopes::run(arguments, &mut output),
+        Command::Diff(arguments) => diff::run(arguments, &mut output),
     };
     match result {
         Ok(exit) => ExitCode::from(exit.code()),

@@ -8,10 +8,12 @@
 mod bakeoff;
 mod check;
 mod cli;
+mod diff;
 mod envelopes;
 mod expand;
 mod explain;
 mod grade;
+mod new;
 mod output;
 #[cfg(test)]
 mod pictures;

@@ -97,7 +97,7 @@ pub(crate) const FAINT: Style = Style::new().dimmed();
 /// Returns a text in a style.
 pub(crate) fn paint(style: Style, text: impl Display) -> String {
     // A line break within a colour would colour what other programs write on the next line.
-    let text = text.to_string();
+    let text = format!("{text}");
     let body = text.trim_end_matches('\n');
     format!("{style}{body}{style:#}{}", &text[body.len()..])
 }

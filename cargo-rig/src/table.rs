@@ -76,7 +76,7 @@ impl Table {
         let mut pending = 0;
         for (column, lines) in cells.iter().enumerate() {
             let text = lines.get(at).map_or("", String::as_str);
-            let room = widths[column].saturating_sub(text.width());
+            let room = widths[column].saturating_sub(wide(text));
             let is_right = self.right.get(column).is_some_and(|right| *right);
             if text.is_empty() {
                 pending += room + GAP;
@@ -98,18 +98,11 @@ impl Table {
             let cells = self.rows.iter().filter_map(|row| row.get(column));
             cells.map(|cell| measure(&cell.text)).max().unwrap_or(0)
         };
-        let longest_word = |text: &str| {
-            text.split(' ')
-                .map(UnicodeWidthStr::width)
-                .max()
-                .unwrap_or(0)
-        };
+        let longest_word = |text: &str| text.split(' ').map(wide).max().unwrap_or(0);
         let least: Vec<_> = (0..columns)
             .map(|column| of(column, &longest_word))
             .collect();
-        let mut widths: Vec<_> = (0..columns)
-            .map(|column| of(column, &|text| text.width()))
-            .collect();
+        let mut widths: Vec<_> = (0..columns).map(|column| of(column, &wide)).collect();
         let gaps = GAP * columns.saturating_sub(1);
         while widths.iter().sum::<usize>() + gaps > width {
             let widest = (0..columns).filter(|column| widths[*column] > least[*column]);
@@ -122,6 +115,13 @@ impl Table {
     }
 }
 
+/// Returns how many places of a terminal the text takes; colours take none.
+fn wide(text: &str) -> usize {
+    anstream::adapter::strip_str(text)
+        .map(UnicodeWidthStr::width)
+        .sum()
+}
+
 /// Returns the lines of a text, broken between words.
 fn broken(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
@@ -129,7 +129,7 @@ fn broken(text: &str, width: usize) -> Vec<String> {
         let last = lines.len() - 1;
         if lines[last].is_empty() {
             lines[last] = word.to_owned();
-        } else if lines[last].width() + 1 + word.width() <= width {
+        } else if wide(&lines[last]) + 1 + wide(word) <= width {
             lines[last] += &format!(" {word}");
         } else {
             lines.push(word.to_owned());

@@ -50,6 +50,7 @@ pub use explain::{
 pub use facts::Source as FlagSource;
 pub use finding::{Finding, Place};
 pub use load::{LoadedRoute, load_dir};
+pub use names::{escaped, pascal, snake};
 pub use output::compile_to;
 pub use schema::compile_schema;
 pub use worst::clock;

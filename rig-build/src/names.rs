@@ -43,7 +43,8 @@ impl Taken {
 }
 
 /// Returns a type's or variant's name: `order_item` becomes `OrderItem`, `>=` becomes `GtEq`.
-pub(crate) fn pascal(text: &str) -> String {
+#[must_use]
+pub fn pascal(text: &str) -> String {
     let mut out: String = words(text)
         .iter()
         .flat_map(|word| {
@@ -65,8 +66,9 @@ pub(crate) fn pascal(text: &str) -> String {
     }
 }
 
-/// Returns a field's name: `orderItem` becomes `order_item`, `type` becomes `r#type`.
-pub(crate) fn snake(text: &str) -> String {
+/// Returns a field's or function's name: `orderItem` becomes `order_item`, `type` becomes `r#type`.
+#[must_use]
+pub fn snake(text: &str) -> String {
     let words: Vec<_> = words(text).iter().map(|word| word.to_lowercase()).collect();
     let mut out = words.join("_");
     if out.is_empty() {
@@ -79,7 +81,8 @@ pub(crate) fn snake(text: &str) -> String {
 }
 
 /// Returns a field's identifier as it is written in Rust: keywords are escaped.
-pub(crate) fn escaped(name: &str) -> String {
+#[must_use]
+pub fn escaped(name: &str) -> String {
     match name {
         "self" | "super" | "crate" => format!("{name}_"),
         _ if KEYWORDS.contains(&name) => format!("r#{name}"),

@@ -55,7 +55,7 @@ fn ladder(explained: &Explained, here: &Here, width: usize) -> String {
         };
         let lacks = here.keyless.get(at).and_then(Option::as_ref);
         let (style, mut status) = match (lacks, &rung.key_env) {
-            (Some(name), _) => (WARN, format!("no {name}: skipped")),
+            (Some(name), _) => (WARN, format!("no {name}")),
             (None, Some(_)) => (GOOD, "has its key".to_owned()),
             (None, None) => (GOOD, "needs no key".to_owned()),
         };
@@ -75,7 +75,8 @@ fn ladder(explained: &Explained, here: &Here, width: usize) -> String {
         ]);
     }
     out += &table.text(width);
-    out += &paint(FAINT, "in and out: USD per million tokens\n");
+    let note = "in and out: USD per million tokens; a candidate without its key is skipped";
+    out += &paint(FAINT, wrapped(note, width, 0));
     if let Some(search) = &explained.search {
         let lacks = here.search.as_ref();
         let lacks = lacks.map_or(String::new(), |name| {

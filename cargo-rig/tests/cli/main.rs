@@ -9,8 +9,15 @@
 mod bakeoff;
 mod bench;
 mod check;
+mod diff;
+mod docs;
+mod explain;
+mod new;
 mod reading;
 mod resume;
+#[expect(dead_code, reason = "it serves the tests of the repository as well")]
+#[path = "../../../tests/loopback/scratch.rs"]
+mod scratch;
 #[allow(dead_code, reason = "what only the tests of the transport need")]
 #[path = "../../../tests/loopback/server.rs"]
 mod server;
