@@ -1,6 +1,6 @@
 //! What needs real sockets, processes or servers.
 //!
-//! `http` and `crash` talk to a server in this process, over loopback. The other tests build scratch crates with
+//! `http`, `retired`, `envelope` and `crash` talk to a server of this binary, over loopback. The other tests build scratch crates with
 //! the cargo that runs them, offline; see `scratch` for where those live and why the second run is fast.
 
 #![allow(
@@ -15,9 +15,11 @@ mod bed;
 mod crash;
 mod envelope;
 mod faults;
+mod h2;
 mod http;
 mod places;
 mod rebuild;
+mod retired;
 mod scratch;
 mod server;
 mod strict;
