@@ -83,3 +83,14 @@ pub mod modelrig {
 pub mod accept {
     include!(concat!(env!("OUT_DIR"), "/accept.rs"));
 }
+
+/// Routes with candidates on trial, which the build script draws and has compiled for the simulation.
+#[allow(
+    dead_code,
+    missing_docs,
+    unreachable_pub,
+    reason = "the simulation is about what they do, and takes nothing of them but their tables"
+)]
+pub mod drawn {
+    include!(concat!(env!("OUT_DIR"), "/drawn.rs"));
+}

@@ -7,12 +7,15 @@
 
 mod case;
 mod check;
+mod dice;
 mod draw;
 mod every;
 mod invariants;
 mod model;
+mod purse;
 mod reach;
 mod seen;
+mod wire;
 mod world;
 
 use std::sync::Mutex;
