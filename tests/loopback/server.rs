@@ -20,6 +20,8 @@ pub(crate) enum Reply {
     Whole(String),
     /// Sends these bytes and closes the connection.
     Cut(String),
+    /// Sends these bytes, each piece for itself, and closes the connection.
+    Bytes(Vec<Vec<u8>>),
     /// Reads the request, and resets the connection.
     Reset,
     /// Sends these bytes, and nothing more for as long as the client stays.
@@ -129,6 +131,9 @@ fn serve(
         match reply {
             Reply::Whole(text) => stream.write_all(text.as_bytes())?,
             Reply::Cut(text) => return stream.write_all(text.as_bytes()),
+            Reply::Bytes(pieces) => {
+                return pieces.iter().try_for_each(|piece| stream.write_all(piece));
+            }
             // With no time to linger, closing is a reset.
             Reply::Reset => {
                 return socket2::SockRef::from(&*stream).set_linger(Some(Duration::ZERO));
