@@ -368,7 +368,12 @@ fn judged(witness: &Witness, candidate: Candidate, times: usize) {
     let provider = candidate.provider;
     let route = route(vec![candidate], &[], 200);
     for _ in 0..times {
-        for end in [witness.run(route), witness.stream(route).1] {
+        for streams in [false, true] {
+            let end = if streams {
+                witness.stream(route).1
+            } else {
+                witness.run(route)
+            };
             let row = witness.rows.rows().pop().unwrap();
             assert_eq!(row.provider, provider.name);
             match end {
