@@ -369,10 +369,9 @@ fn judged(witness: &Witness, candidate: Candidate, times: usize) {
     let route = route(vec![candidate], &[], 200);
     for _ in 0..times {
         for streams in [false, true] {
-            let end = if streams {
-                witness.stream(route).1
-            } else {
-                witness.run(route)
+            let end = match streams {
+                true => witness.stream(route).1,
+                false => witness.run(route),
             };
             let row = witness.rows.rows().pop().unwrap();
             assert_eq!(row.provider, provider.name);
@@ -389,17 +388,11 @@ fn judged(witness: &Witness, candidate: Candidate, times: usize) {
 /// Prints how the attempts ended, and what they used.
 fn figures(witness: &Witness, what: &str) {
     let rows = witness.rows.rows();
-    for provider in ["local", "anthropic", "gemini"] {
-        let of: Vec<_> = rows.iter().filter(|row| row.provider == provider).collect();
-        if of.is_empty() {
-            continue;
-        }
-        let conformant = of.iter().filter(|row| row.failure.is_none()).count();
-        let counted = of.iter().filter(|row| row.tokens_out.is_some()).count();
-        let output: u64 = of.iter().filter_map(|row| row.tokens_out).sum();
-        println!(
-            "{what}, {provider}: {conformant} of {} conformant, {counted} with usage, {output} tokens out",
-            of.len()
-        );
-    }
+    let conformant = rows.iter().filter(|row| row.failure.is_none()).count();
+    let counted = rows.iter().filter(|row| row.tokens_out.is_some()).count();
+    let output: u64 = rows.iter().filter_map(|row| row.tokens_out).sum();
+    println!(
+        "{what}: {conformant} of {} conformant, {counted} with usage, {output} tokens out",
+        rows.len()
+    );
 }
