@@ -42,7 +42,7 @@ impl Case {
 
     /// A whole response, as it stands.
     fn http(&self, file: &str) -> Reply {
-        Reply::Cut(self.read(file))
+        Reply::Whole(self.read(file))
     }
 
     /// A stream of events, in chunks of these lengths; in one where there are none.
@@ -211,7 +211,7 @@ fn fc_22_bodies_that_are_not_json() {
         return;
     };
     for (file, expected) in case.json("expect.json")["outputs"].as_object().unwrap() {
-        let bed = bed([case.http(file)]);
+        let bed = bed([Reply::Cut(case.read(file))]);
         let error = ask::<FcBase>(&bed, route(&[&DEEPSEEK], &[]), false).unwrap_err();
         bed.has(&[&format!("deepseek/model-a {}", expected.as_str().unwrap())]);
         let message = &error.failure().unwrap().message;
