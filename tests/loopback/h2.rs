@@ -44,7 +44,7 @@ pub(crate) enum Retired {
 pub(crate) enum Event {
     /// A whole request is there, on this stream.
     Request { connection: usize, stream: u32 },
-    /// The client was told that no request after the first is processed.
+    /// The client is told that no request after the first is processed.
     Retired,
 }
 
@@ -135,9 +135,9 @@ impl Connection {
 
     /// Says that the first stream was the last one processed, without an error.
     fn retire(&mut self) -> io::Result<()> {
-        self.write(GOAWAY, 0, 0, &[0, 0, 0, 1, 0, 0, 0, 0])?;
+        // Told first, so that it comes before whatever the client does about it.
         let _ = self.events.send(Event::Retired);
-        Ok(())
+        self.write(GOAWAY, 0, 0, &[0, 0, 0, 1, 0, 0, 0, 0])
     }
 
     fn read(&mut self) -> io::Result<Frame> {

@@ -259,13 +259,12 @@ fn retired_after_its_answer(tls: &Arc<ServerConfig>, budget: Budget) {
     let unprocessed = (rows.len() == 3).then_some("deepseek network");
     let expected = [Some("deepseek conformant"), unprocessed, Some(second)];
     assert_eq!(rows, expected.into_iter().flatten().collect::<Vec<_>>());
-    // What was sent over the old connection is a row of its own, and nothing was sent twice.
-    let old = unprocessed.map(|_| request(0, 3));
-    let sent = old.into_iter().chain([request(1, 1)]);
-    assert!(
-        events == sent.collect::<Vec<_>>() || events == [request(1, 1)],
-        "{events:?}"
-    );
+    // Nothing was sent twice. What came over the old connection is a row of its own, and the server may not have read it.
+    let (old, new): (Vec<_>, Vec<_>) = events
+        .into_iter()
+        .partition(|event| *event == request(0, 3));
+    assert_eq!(new, [request(1, 1)]);
+    assert!(old.len() <= rows.len() - 2, "{old:?} {rows:?}");
 }
 
 /// The second run's request is on the retired connection, for certain.
