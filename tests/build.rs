@@ -1,4 +1,7 @@
-//! Compiles the routes that the tests bind, and what `rig-build` is expected to generate.
+//! Compiles the routes that the tests bind, those that the simulation draws, and what `rig-build` is expected to generate.
+
+#[path = "build/drawn.rs"]
+mod drawn;
 
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
@@ -7,6 +10,7 @@ fn main() -> io::Result<()> {
     println!("cargo::rustc-check-cfg=cfg(trybuild)");
     rig_build::compile("routes");
     let out = output_folder()?;
+    fs::write(out.join("drawn.rs"), drawn::modules(&out)?)?;
     fs::write(
         out.join("accept.rs"),
         accepted(Path::new("../rig-build/tests/accept"))?,

@@ -5,16 +5,12 @@ use std::task::{Context, Waker};
 use std::time::Duration;
 
 use proptest::prelude::*;
-use rig::store::{
-    AttemptRow, Capture, Envelope, EnvelopeState, ExportNext, ExportTurn, Exported, Grade,
-    ObservedLatency, Page, Reserve, Reserved, Spend, Spending, StoreError, VerdictRow, VerdictsOf,
-};
+use rig::store::{EnvelopeState, StoreError};
 use rig::testing::{ManualClock, MemoryStore, Scripted, ScriptedTransport};
-use rig::transport::BoxFuture;
-use rig::{FailureClass, Rig, Store, Usd};
+use rig::{FailureClass, Rig, Usd};
 use serde_json::json;
 use tests::routes::{AnythingInput, GroundedInput, anything, grounded, ladder, mend};
-use tests::{World, block_on, check};
+use tests::{Watched, World, block_on, check};
 
 use crate::{BOTH, GOOD, QUESTION, bad, fault, good, mend_input, question, shed};
 
@@ -203,91 +199,6 @@ fn an_unpriced_model_is_reckoned_at_the_conservative_rate() {
     assert_eq!(error.class(), Some(FailureClass::BudgetExhausted));
 }
 
-/// A store that keeps rows and cannot reserve.
-struct Broke(MemoryStore);
-
-impl Store for Broke {
-    fn record(&self, row: AttemptRow) {
-        self.0.record(row);
-    }
-
-    fn record_captured(&self, row: AttemptRow, capture: Capture) {
-        self.0.record_captured(row, capture);
-    }
-
-    fn flush(&self) -> BoxFuture<'_, Result<(), StoreError>> {
-        self.0.flush()
-    }
-
-    fn attempts(&self, run_id: &str) -> BoxFuture<'_, Result<Vec<AttemptRow>, StoreError>> {
-        self.0.attempts(run_id)
-    }
-
-    fn captures(&self, route: &str) -> BoxFuture<'_, Result<Vec<Capture>, StoreError>> {
-        self.0.captures(route)
-    }
-
-    fn observed_latency(
-        &self,
-        route: &str,
-    ) -> BoxFuture<'_, Result<Vec<ObservedLatency>, StoreError>> {
-        self.0.observed_latency(route)
-    }
-
-    fn spend(&self, of: Spending) -> BoxFuture<'_, Result<Spend, StoreError>> {
-        self.0.spend(of)
-    }
-
-    fn open_envelope(
-        &self,
-        envelope: Envelope,
-        now_ms: i64,
-    ) -> BoxFuture<'_, Result<EnvelopeState, StoreError>> {
-        self.0.open_envelope(envelope, now_ms)
-    }
-
-    fn reserve(&self, _: Reserve) -> BoxFuture<'_, Result<Reserved, StoreError>> {
-        let reason = "the disk is full".to_owned();
-        Box::pin(std::future::ready(Err(StoreError::Failed { reason })))
-    }
-
-    fn settle(&self, id: &str, charge: Option<Usd>) {
-        self.0.settle(id, charge);
-    }
-
-    fn envelope(
-        &self,
-        name: &str,
-        now_ms: i64,
-    ) -> BoxFuture<'_, Result<Option<EnvelopeState>, StoreError>> {
-        self.0.envelope(name, now_ms)
-    }
-
-    fn envelopes(&self, now_ms: i64) -> BoxFuture<'_, Result<Vec<EnvelopeState>, StoreError>> {
-        self.0.envelopes(now_ms)
-    }
-
-    fn page(&self, of: Page) -> BoxFuture<'_, Result<Vec<AttemptRow>, StoreError>> {
-        self.0.page(of)
-    }
-
-    fn grade(&self, grade: Grade) -> BoxFuture<'_, Result<(), StoreError>> {
-        self.0.grade(grade)
-    }
-
-    fn verdicts(&self, of: VerdictsOf) -> BoxFuture<'_, Result<Vec<VerdictRow>, StoreError>> {
-        self.0.verdicts(of)
-    }
-
-    fn next_export(&self, turn: ExportTurn) -> BoxFuture<'_, Result<ExportNext, StoreError>> {
-        self.0.next_export(turn)
-    }
-
-    fn exported(&self, done: Exported) -> BoxFuture<'_, Result<(), StoreError>> {
-        self.0.exported(done)
-    }
-}
-
 // T5: money fails closed, and only where money was asked for.
 #[test]
 fn what_cannot_be_reserved_is_not_dispatched() {
@@ -297,7 +208,11 @@ fn what_cannot_be_reserved_is_not_dispatched() {
     let rows = MemoryStore::default();
     let builder = Rig::builder().ignore_env().key("north", "k");
     let builder = builder.transport(transport.clone()).clock(clock);
-    let rig = builder.store(Broke(rows.clone())).build().unwrap();
+    let broke = Watched::new(rows.clone(), |_| {
+        let reason = "the disk is full".to_owned();
+        Err(StoreError::Failed { reason })
+    });
+    let rig = builder.store(broke).build().unwrap();
     let call = ladder(question()).envelope("e", None).on(&rig).run();
     let error = block_on(call).unwrap_err();
     let failure = error.failure().unwrap();

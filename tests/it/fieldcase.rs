@@ -8,6 +8,7 @@ mod fc_01;
 mod fc_02;
 mod fc_05;
 mod fc_06;
+mod fc_41;
 mod fc_58;
 mod fc_59;
 mod ladder;

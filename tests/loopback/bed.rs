@@ -65,6 +65,8 @@ pub(crate) fn bed_at(factor: u32, server: Server, port: Option<u16>) -> Bed {
         "fireworks",
         "openai",
         "anthropic",
+        "gemini",
+        "relay",
     ] {
         let address = match port {
             Some(port) => format!("http://127.0.0.1:{port}"),

@@ -1,7 +1,7 @@
 //! What needs real sockets, processes or servers.
 //!
-//! `http` and `crash` talk to a server in this process, over loopback. The other tests build scratch crates with
-//! the cargo that runs them, offline; see `scratch` for where those live and why the second run is fast.
+//! `http`, `cases`, `retired`, `envelope` and `crash` talk to a server of this binary, over loopback, and `witness` to
+//! servers that nobody here wrote. The other tests build scratch crates with the cargo that runs them, offline; see `scratch` for where those live and why the second run is fast.
 
 #![allow(
     clippy::unwrap_used,
@@ -12,15 +12,19 @@
 )]
 
 mod bed;
+mod cases;
 mod crash;
 mod envelope;
 mod export;
 mod faults;
 mod fieldcase;
+mod h2;
 mod http;
 mod places;
 mod rebuild;
+mod retired;
 mod scratch;
 mod server;
 mod strict;
 mod types;
+mod witness;

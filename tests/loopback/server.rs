@@ -20,6 +20,10 @@ pub(crate) enum Reply {
     Whole(String),
     /// Sends these bytes and closes the connection.
     Cut(String),
+    /// Sends these bytes, each piece for itself, and closes the connection.
+    Bytes(Vec<Vec<u8>>),
+    /// Reads the request, and resets the connection.
+    Reset,
     /// Sends these bytes, and nothing more for as long as the client stays.
     Stall(String),
     /// Sends a head without an end of its body, and a blank now and then for as long as the client stays.
@@ -79,9 +83,14 @@ impl Server {
         Self { address, events }
     }
 
+    /// Returns the server's address.
+    pub(crate) fn address(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
     /// Returns the address of a provider's folder.
     pub(crate) fn base_url(&self, provider: &str) -> String {
-        format!("http://{}/{provider}", self.address)
+        format!("{}/{provider}", self.address())
     }
 
     /// Waits for the next event.
@@ -122,6 +131,13 @@ fn serve(
         match reply {
             Reply::Whole(text) => stream.write_all(text.as_bytes())?,
             Reply::Cut(text) => return stream.write_all(text.as_bytes()),
+            Reply::Bytes(pieces) => {
+                return pieces.iter().try_for_each(|piece| stream.write_all(piece));
+            }
+            // With no time to linger, closing is a reset.
+            Reply::Reset => {
+                return socket2::SockRef::from(&*stream).set_linger(Some(Duration::ZERO));
+            }
             Reply::Stall(text) => {
                 stream.write_all(text.as_bytes())?;
                 let mut byte = [0];

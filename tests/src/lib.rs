@@ -18,11 +18,13 @@ pub mod recordings;
 pub mod routes;
 mod streamed;
 mod transcript;
+mod watched;
 mod world;
 
 pub use rig::testing::block_on;
 pub use streamed::{check_stream, delta, events_of, listen};
 pub use transcript::{Seen, check};
+pub use watched::Watched;
 pub use world::{KEY_MARKER, World, messages_reply};
 
 /// Compares a text with a file of this package; `UPDATE_EXPECT=1` writes the file anew.
@@ -89,4 +91,15 @@ pub mod modelrig {
 )]
 pub mod accept {
     include!(concat!(env!("OUT_DIR"), "/accept.rs"));
+}
+
+/// Routes with candidates on trial, which the build script draws and has compiled for the simulation.
+#[allow(
+    dead_code,
+    missing_docs,
+    unreachable_pub,
+    reason = "the simulation is about what they do, and takes nothing of them but their tables"
+)]
+pub mod drawn {
+    include!(concat!(env!("OUT_DIR"), "/drawn.rs"));
 }

@@ -1,8 +1,9 @@
 //! How are requests sent over real connections?
 //!
 //! The only module that opens one. Pooled, HTTP/2 where the host offers it, through the proxy of the
-//! environment, without redirects. It never sends a request twice: a request goes out again only if its
-//! pooled connection turned out to be closed before a byte of it was written.
+//! environment, without redirects. It trusts whom the system trusts; outside Windows and macOS `SSL_CERT_FILE`
+//! names a file of certificates instead, as that of a company's proxy. It never sends a request twice: a request
+//! goes out again only if its pooled connection turned out to be closed before a byte of it was written.
 
 use std::error::Error;
 use std::io;

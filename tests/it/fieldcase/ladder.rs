@@ -1,7 +1,5 @@
-//! FC-21, FC-31, FC-36, FC-41, FC-46: what the ladder does with what providers really send.
+//! FC-21, FC-31, FC-36, FC-46: what the ladder does with what providers really send.
 
-use std::pin::pin;
-use std::task::{Context, Waker};
 use std::time::Duration;
 
 use rig::__private::{
@@ -73,7 +71,7 @@ pub(super) fn route(
 }
 
 /// So short that what an attempt may cost is little.
-const SHORT: Sampling = Sampling {
+pub(super) const SHORT: Sampling = Sampling {
     max_output_tokens: Some(512),
     ..Sampling::BLANK
 };
@@ -100,7 +98,7 @@ pub(super) fn ask<T>(route: Route) -> rig::Call<T> {
 }
 
 /// The response of a file.
-fn response(case: &Case, file: &str) -> Scripted {
+pub(super) fn response(case: &Case, file: &str) -> Scripted {
     let text = case.read(file).replace("\r\n", "\n");
     let (head, body) = text.split_once("\n\n").unwrap();
     let mut lines = head.lines();
@@ -115,7 +113,7 @@ fn response(case: &Case, file: &str) -> Scripted {
     })
 }
 
-fn classes(world: &World) -> Vec<Option<&'static str>> {
+pub(super) fn classes(world: &World) -> Vec<Option<&'static str>> {
     let rows = world.store.rows();
     rows.iter()
         .map(|row| row.failure.map(rig::store::RowFailure::name))
@@ -263,58 +261,6 @@ fn fc_36_retry_after_in_every_shape() {
         assert_eq!(classes(&world), [Some("capacity_shed"), None], "{file}");
         assert_eq!(world.clock.waits(), [Duration::ZERO; 0], "{file}");
     }
-}
-
-// L11, K6: dropped in flight, in the wait before a retry, and before anything was done.
-#[test]
-fn fc_41_the_caller_drops_the_call_in_flight() {
-    let Some(case) = Case::open("FC-41") else {
-        return;
-    };
-    let ok = || response(&case, "ok.http").after(Duration::from_secs(2));
-    let busy = Scripted::status(503, "busy");
-    for (script, expected) in [
-        (vec![ok()], vec![Some("cancelled")]),
-        (vec![busy, ok()], vec![Some("capacity_shed")]),
-    ] {
-        let world = world();
-        world.push(script);
-        let policy = || Policy {
-            sampling: SHORT,
-            ..retries(&[(FailureClass::CapacityShed, 1)])
-        };
-        let cap = Usd::nanos(100_000_000);
-        let call = || ask::<FcBase>(route(&DEEPSEEK_A, None, policy())).envelope("e1", cap);
-        {
-            let mut run = pin!(call().on(&world.rig).run());
-            let mut ctx = Context::from_waker(Waker::noop());
-            assert!(run.as_mut().poll(&mut ctx).is_pending());
-        }
-        assert_eq!(classes(&world), expected);
-        assert_eq!(world.transport.requests().len(), 1);
-        // E4: nobody knows what it has cost, so that its reservation is spent, and none is left standing.
-        let state = || block_on(world.rig.envelope("e1")).unwrap().unwrap();
-        let before = state();
-        assert!(
-            before.spent > Usd::ZERO && before.spent <= cap,
-            "{before:?}"
-        );
-        assert_eq!(before.reserved, Usd::ZERO);
-        // The next run on the same rig works, and pays from the same envelope.
-        world.push([response(&case, "ok.http")]);
-        let run = block_on(call().on(&world.rig).run()).unwrap();
-        assert_eq!(state().spent, before.spent + run.meta.run_cost);
-    }
-    let world = world();
-    drop(
-        ask::<FcBase>(route(&DEEPSEEK_A, None, Policy::BLANK))
-            .on(&world.rig)
-            .run(),
-    );
-    assert_eq!(
-        (world.store.rows().len(), world.transport.requests().len()),
-        (0, 0)
-    );
 }
 
 // K3, L7, L9: every attempt costs what it used, and the repair model never sees the task.

@@ -8,6 +8,8 @@ pub(super) struct Case {
     pub(super) seed: u64,
     /// The compiled route.
     pub(super) route: &'static Route,
+    /// What its file declares on trial: providers and models.
+    pub(super) trials: &'static [(&'static str, &'static str)],
     /// The providers whose keys are set; `search` for that of the search.
     pub(super) keys: Vec<&'static str>,
     /// What the caller asks for.
@@ -29,6 +31,12 @@ pub(super) struct Options {
     /// The price ceiling, in nano-dollars per million tokens.
     pub(super) max_price: Option<u64>,
     pub(super) deadline_ms: Option<u64>,
+    /// Whether the caller names a place in the cache of `echo`.
+    pub(super) handle: bool,
+    /// Whether the caller listens while the run goes on.
+    pub(super) streams: bool,
+    /// The cap of the envelope that pays, in nano-dollars.
+    pub(super) cap: Option<u64>,
 }
 
 /// What one dispatch meets.
@@ -69,6 +77,8 @@ pub(super) enum What {
         /// `Retry-After`, in seconds.
         asks: Option<u64>,
     },
+    /// The place in the cache that the caller named is no more; told whether one was named or not.
+    Stale,
     /// No response at all.
     Fault,
     /// The caller goes away this many milliseconds after the dispatch.

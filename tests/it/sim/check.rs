@@ -44,12 +44,17 @@ pub(super) fn check_twice(case: &Case, reach: &mut Reach) -> Result<(), String> 
 /// Shows a case and what comes of it.
 pub(super) fn shown(case: &Case) -> String {
     let seen = run(case);
-    show(case, &expect(case, &seen.backoffs), &seen, "no difference")
+    show(
+        case,
+        &expect(case, &seen.backoffs, &seen.amounts),
+        &seen,
+        "no difference",
+    )
 }
 
 fn held(case: &Case, reach: &mut Reach) -> Result<(Expected, Seen), String> {
     let seen = run(case);
-    let expected = expect(case, &seen.backoffs);
+    let expected = expect(case, &seen.backoffs, &seen.amounts);
     reach.note(case, &expected, &seen);
     let held = compare(case, &expected, &seen).and_then(|()| invariants::hold(case, &seen));
     match held {
@@ -83,6 +88,8 @@ fn compare(case: &Case, expected: &Expected, seen: &Seen) -> Result<(), String> 
     equal("number of waits", expected.waits.len(), seen.backoffs.len())?;
     let captured = case.route.capture && expected.end == (End::Served { tools: false });
     let captured = captured && !invariants::zero_retention(case);
+    let spent = case.options.cap.map_or(0, |_| expected.spent);
+    equal("what is spent", spent, seen.envelope.0)?;
     equal("captures", usize::from(captured), seen.captures.len())?;
     end(&expected.end, seen)
 }
@@ -137,6 +144,7 @@ fn plain(row: &AttemptRow, seen: &Seen, at: usize) -> Row {
         "bravo" => "bravo",
         "charlie" => "charlie",
         "delta" => "delta",
+        "echo" => "echo",
         "m1" => "m1",
         "m2" => "m2",
         "search" => "search",
@@ -172,6 +180,8 @@ fn same(one: &Seen, other: &Seen) -> Result<(), String> {
     equal("rows of a second run", rows(one), rows(other))?;
     equal("requests of a second run", &one.asked, &other.asked)?;
     equal("waits of a second run", &one.backoffs, &other.backoffs)?;
+    equal("what is told of a second run", &one.told, &other.told)?;
+    equal("amounts of a second run", &one.amounts, &other.amounts)?;
     let end = |seen: &Seen| match &seen.result {
         Some(Ok((output, _))) => output.clone(),
         Some(Err(error)) => {

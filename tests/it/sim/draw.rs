@@ -4,18 +4,20 @@ use std::sync::Mutex;
 
 use rig::__private::{
     ANTHROPIC, Backoff, Cache, Candidate, Capabilities, Capability, Enforcement, FailureClass,
-    Grounding, Limits, Lowered, OPENAI, Plan, Policy, Price, Provider, Rates, Repair, Route,
-    Sampling, Search, Segment, Template, Tier, Usd, Variant,
+    GEMINI, Grounding, Limits, Lowered, OPENAI, Plan, Policy, Price, Provider, Rates, Repair,
+    Route, Sampling, Search, Segment, Template, Tier, Usd, Variant,
 };
+use tests::drawn::DRAWN;
 use tests::routes::{fc_base, tooled};
 
 use super::case::{Case, Options, Reply, What};
-
-/// A stream of numbers from a seed (splitmix64).
-pub(super) struct Dice(u64);
+use super::dice::Dice;
 
 /// How many cases in a row share a route, since a route is never freed.
 const WORLDS_PER_ROUTE: u64 = 16;
+
+/// One route in so many has been through the compiler, which leaves out what is on trial.
+const COMPILED_ONE_IN: u64 = 4;
 
 const fn host(name: &'static str, base_url: &'static str, of: &Provider) -> Provider {
     Provider {
@@ -33,8 +35,8 @@ const fn host(name: &'static str, base_url: &'static str, of: &Provider) -> Prov
     }
 }
 
-/// Both dialects, and a host that needs no key.
-pub(super) static HOSTS: [Provider; 4] = [
+/// Two hosts of the chat dialect, one of each other that stands alone, and one that needs no key.
+pub(super) static HOSTS: [Provider; 5] = [
     host("alfa", "http://alfa.test/v1", &OPENAI),
     host("bravo", "http://bravo.test/v1", &OPENAI),
     host("charlie", "http://charlie.test/v1", &ANTHROPIC),
@@ -42,6 +44,7 @@ pub(super) static HOSTS: [Provider; 4] = [
         key_env: None,
         ..host("delta", "http://delta.test/v1", &OPENAI)
     },
+    host("echo", "http://echo.test/v1", &GEMINI),
 ];
 
 const fn search(key_env: Option<&'static str>, zero_retention: bool) -> Search {
@@ -65,15 +68,21 @@ const QUESTION: &[Segment] = &[Segment::Text("Decide. "), Segment::Variable("que
 /// Returns the case of a number.
 pub(super) fn case(seed: u64) -> Case {
     let dice = &mut Dice(seed.wrapping_mul(0x2545_f491_4f6c_dd1d));
-    let route = route_of(seed / WORLDS_PER_ROUTE);
+    let number = seed / WORLDS_PER_ROUTE;
+    let (route, trials) = match number % COMPILED_ONE_IN {
+        0 => DRAWN[(number / COMPILED_ONE_IN) as usize % DRAWN.len()],
+        _ => (route_of(number), &[][..]),
+    };
     let hosts = HOSTS.iter().map(|host| host.name).chain(["search"]);
     let keys = hosts.filter(|_| !dice.one_in(12)).collect();
-    let script = script(dice, route);
+    let options = options(dice, route);
+    let script = script(dice, route, options.streams);
     Case {
         seed,
         route,
+        trials,
         keys,
-        options: options(dice, route),
+        options,
         script,
         leaves_in_wait: dice.one_in(10).then(|| 1 + dice.below(4) as usize),
     }
@@ -218,6 +227,7 @@ fn classes<T>(
     mut draw: impl FnMut(&mut Dice, FailureClass) -> T,
 ) -> &'static [(FailureClass, T)] {
     let may_occur = [
+        FailureClass::CacheInvalid,
         FailureClass::ContentInvalid,
         FailureClass::Refusal,
         FailureClass::Timeout,
@@ -258,6 +268,10 @@ fn options(dice: &mut Dice, route: &Route) -> Options {
         .backoff
         .iter()
         .any(|(_, backoff)| backoff.jitter > 0.0);
+    // A handle that no candidate of the route can be told is an error of the caller's.
+    let plans = route.variants.iter().map(|variant| &variant.plan);
+    let mut plans = plans.chain([&route.plan]).flat_map(|plan| plan.candidates);
+    let knows_echo = plans.any(|candidate| candidate.provider.name == "echo");
     let mut hosts = |one_in| {
         let hosts = HOSTS.iter().map(|host| host.name);
         hosts.filter(|_| dice.one_in(one_in)).collect::<Vec<_>>()
@@ -272,10 +286,15 @@ fn options(dice: &mut Dice, route: &Route) -> Options {
         deadline_ms: deadline(dice)
             .filter(|_| !has_jitter)
             .map(|ms| if dice.one_in(10) { 0 } else { ms }),
+        handle: knows_echo && dice.one_in(2),
+        streams: dice.one_in(3),
+        cap: dice
+            .one_in(3)
+            .then(|| *dice.of(&[0, 1_000_000, 4_000_000, 20_000_000, 25_000_000_000])),
     }
 }
 
-fn script(dice: &mut Dice, route: &Route) -> Vec<Reply> {
+fn script(dice: &mut Dice, route: &Route, streams: bool) -> Vec<Reply> {
     // Some worlds are kind, and in others hardly anything works.
     let one_good_in = *dice.of(&[2, 5, 40]);
     let times = [
@@ -285,7 +304,8 @@ fn script(dice: &mut Dice, route: &Route) -> Vec<Reply> {
         10,
         700,
         route.policy.timeout_ms - 1,
-        route.policy.timeout_ms,
+        // A piece that is heard at the last moment leaves no time to read on, or does: it could be told either way.
+        route.policy.timeout_ms - u64::from(streams),
         route.policy.timeout_ms + 1,
     ];
     let length = *dice.of(&[3, 12, 60]);
@@ -326,7 +346,8 @@ fn what(dice: &mut Dice) -> What {
         code,
         asks: *dice.of(&asks),
     };
-    match dice.below(43) {
+    match dice.below(46) {
+        43..46 => What::Stale,
         40..43 => What::Unliked,
         0..8 => What::Bad,
         8..10 => What::Prose,
@@ -354,27 +375,5 @@ fn what(dice: &mut Dice) -> What {
         _ => What::LeavesBeforeEnd {
             after: dice.below(900),
         },
-    }
-}
-
-impl Dice {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, end: u64) -> u64 {
-        self.next() % end
-    }
-
-    fn one_in(&mut self, n: u64) -> bool {
-        self.below(n) == 0
-    }
-
-    fn of<'a, T>(&mut self, all: &'a [T]) -> &'a T {
-        &all[self.below(all.len() as u64) as usize]
     }
 }

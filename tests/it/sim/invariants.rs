@@ -1,5 +1,8 @@
 //! What holds for every run, whatever the model says?
 
+mod held;
+mod told;
+
 use rig::__private::{Candidate, Capability, Plan};
 use rig::FailureClass;
 use rig::store::{AttemptRow, RowFailure};
@@ -12,6 +15,10 @@ use super::seen::Seen;
 pub(super) fn hold(case: &Case, seen: &Seen) -> Result<(), String> {
     one_row_a_dispatch(seen)?;
     only_declared_candidates(case, seen)?;
+    held::no_trial_candidate(case, seen)?;
+    held::handle_is_dropped(case, seen)?;
+    held::money_is_kept(case, seen)?;
+    told::told_as_it_was(case, seen)?;
     bounded(case, seen)?;
     budgets_are_non_fungible(case, seen)?;
     repaired_once(case, seen)?;
@@ -263,20 +270,25 @@ fn in_time(case: &Case, seen: &Seen) -> Result<(), String> {
         "nothing is dispatched when the time is over",
         seen.asked.iter().all(|asked| asked.at < deadline),
     )?;
+    // What the envelope refuses is asked for as any dispatch is: others may have settled meanwhile.
+    let refused = (seen.amounts.len() > seen.rows.len()).then_some(seen.ended);
+    let dispatches = seen.asked.iter().map(|asked| asked.at);
+    let asks: Vec<_> = dispatches.chain(refused).collect();
+    let ends = seen.asked.iter().zip(&seen.rows);
+    let ends: Vec<_> = ends.map(|(asked, row)| asked.at + row.latency_ms).collect();
     if seen.result.is_some() {
         that("the run is over in time", seen.ended <= deadline)?;
-        let last = seen.rows.iter().zip(&seen.asked).next_back();
-        let ended = last.map_or(0, |(row, asked)| asked.at + row.latency_ms);
+        let last = refused.or(ends.last().copied());
         equal(
             "the end of the last attempt, which nobody waits after",
-            ended,
+            last.unwrap_or(0),
             seen.ended,
         )?;
     }
     // Between two attempts there is a whole wait or none.
     let mut backoffs = seen.backoffs.iter();
-    for (at, pair) in seen.asked.windows(2).enumerate() {
-        let gap = pair[1].at - pair[0].at - seen.rows[at].latency_ms;
+    for (end, next) in ends.iter().zip(asks.iter().skip(1)) {
+        let gap = next - end;
         if gap > 0 {
             equal("the wait between two attempts", backoffs.next(), Some(&gap))?;
         }

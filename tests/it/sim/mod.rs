@@ -7,12 +7,14 @@
 
 mod case;
 mod check;
+mod dice;
 mod draw;
 mod every;
 mod invariants;
 mod model;
 mod reach;
 mod seen;
+mod wire;
 mod world;
 
 use std::sync::Mutex;

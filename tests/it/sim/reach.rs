@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::case::{Case, What};
 use super::model::{End, Expected};
-use super::seen::Seen;
+use super::seen::{Seen, Told};
 
 /// How often what happened.
 #[derive(Default)]
@@ -14,7 +14,7 @@ pub(super) struct Reach {
 }
 
 /// What has to happen more than once in a while.
-const WHOLE: [&str; 39] = [
+const WHOLE: [&str; 51] = [
     "served",
     "tools called",
     "nobody eligible",
@@ -54,6 +54,18 @@ const WHOLE: [&str; 39] = [
     "captured",
     "zero retention",
     "variant",
+    "failed with cache_invalid",
+    "failed with budget_exhausted",
+    "cache_invalid",
+    "handle told",
+    "handle dropped",
+    "nothing fits into the envelope",
+    "envelope exhausted later",
+    "envelope that pays",
+    "stream served",
+    "stream with a failure",
+    "trial declared and others asked",
+    "trial named by a variant",
 ];
 
 impl Reach {
@@ -128,6 +140,32 @@ impl Reach {
             seen.backoffs.contains(&7_000),
         );
         note("captured", !seen.captures.is_empty());
+        let (told, dropped) = handles(seen);
+        note("handle told", told);
+        note("handle dropped", dropped);
+        let is_served = matches!(expected.end, End::Served { .. });
+        let is_over = seen.amounts.len() > seen.rows.len();
+        note(
+            "nothing fits into the envelope",
+            is_over && seen.rows.is_empty(),
+        );
+        note("envelope exhausted later", is_over && !seen.rows.is_empty());
+        note("envelope that pays", is_served && !seen.amounts.is_empty());
+        let heard = |what: fn(&Told) -> bool| seen.told.iter().any(what);
+        note(
+            "stream served",
+            is_served && heard(|told| matches!(told, Told::Delta(..))),
+        );
+        note(
+            "stream with a failure",
+            heard(|told| matches!(told, Told::Discarded(..))),
+        );
+        let has_trials = !case.trials.is_empty() && !seen.rows.is_empty();
+        note("trial declared and others asked", has_trials);
+        note(
+            "trial named by a variant",
+            has_trials && case.options.variant,
+        );
         note(
             "zero retention",
             seen.rows
@@ -153,4 +191,19 @@ impl Reach {
         let seldom: Vec<_> = WHOLE.iter().filter(seldom).collect();
         assert!(seldom.is_empty(), "{seldom:?} of {:#?}", self.happened);
     }
+}
+
+/// Whether a place in a cache was told, and whether a candidate that was told it was asked again without.
+fn handles(seen: &Seen) -> (bool, bool) {
+    let told: Vec<_> = seen.asked.iter().filter(|asked| asked.has_handle).collect();
+    let is_dropped = |asked: &&super::world::Asked| {
+        let same = |before: &&&super::world::Asked| {
+            before.at <= asked.at && (&before.host, &before.model) == (&asked.host, &asked.model)
+        };
+        asked.has_task && !asked.has_handle && told.iter().any(|before| same(&before))
+    };
+    (
+        !told.is_empty(),
+        seen.asked.iter().any(|asked| is_dropped(&asked)),
+    )
 }

@@ -7,10 +7,11 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use rig::Clock;
-use rig::testing::{ManualClock, Scripted, ScriptedTransport};
+use rig::testing::{ManualClock, ScriptedTransport};
 use rig::transport::{Body, BoxFuture, Request, Response, Transport, TransportError};
 
-use super::case::{Reply, What, tokens};
+use super::case::{Reply, What};
+use super::wire::scripted;
 
 /// What the caller gives; it is in no request that is not about the task.
 pub(super) const TASK: &str = "Is the zebra striped?";
@@ -20,6 +21,9 @@ pub(super) const GOOD: &str = r#"{"answer":"ok"}"#;
 
 /// What the caller's quality gate rejects.
 pub(super) const UNLIKED: &str = r#"{"answer":"no"}"#;
+
+/// The caller's place in the cache of `echo`.
+pub(super) const HANDLE: &str = "cachedContents/here";
 
 /// What stands in answers that were cut; it is in no request.
 pub(super) const CUT: &str = "walrus";
@@ -62,6 +66,10 @@ pub(super) struct Asked {
     pub(super) has_cut: bool,
     /// Whether it carries its host's key.
     pub(super) has_key: bool,
+    /// Whether it names the caller's place in a cache.
+    pub(super) has_handle: bool,
+    /// Whether it asks for a stream.
+    pub(super) streams: bool,
 }
 
 impl World {
@@ -164,7 +172,8 @@ impl Transport for World {
                 self.leave(after);
                 return pending().await;
             }
-            self.transport.push(scripted(reply, &request.url, number));
+            let (url, streams) = (&*request.url, streams(&request));
+            self.transport.push(scripted(reply, url, streams, number));
             let mut response = self.transport.send(request).await?;
             response.body = Box::new(WatchedBody {
                 inner: response.body,
@@ -197,8 +206,10 @@ impl Asked {
         let body = str::from_utf8(&request.body).unwrap();
         let host = request.url.strip_prefix("http://").unwrap();
         let host = host.split(".test").next().unwrap().to_owned();
+        // The model is in the body, or in the path.
         let model = body.split(r#""model":""#).nth(1);
-        let model = model.map_or("search.test", |rest| rest.split('"').next().unwrap());
+        let model = model.or(request.url.split("/models/").nth(1));
+        let model = model.map_or("search.test", |rest| rest.split(['"', ':']).next().unwrap());
         let is_key = |(_, value): &(&str, String)| value.contains(&key(&host));
         Self {
             at,
@@ -207,6 +218,8 @@ impl Asked {
             has_task: body.contains(TASK),
             has_cut: body.contains(CUT),
             has_key: request.headers.iter().any(is_key),
+            has_handle: body.contains(HANDLE),
+            streams: streams(request),
             host,
         }
     }
@@ -217,80 +230,9 @@ pub(super) fn key(host: &str) -> String {
     format!("key-of-{host}")
 }
 
-/// Writes a reply in the dialect of who is asked. Whatever is no error finds something, if it is a search.
-fn scripted(reply: Reply, url: &str, number: usize) -> Scripted {
-    let answered =
-        |content: &str, finish: &str| answered(url, content, finish, reply.usage, number);
-    let scripted = match reply.what {
-        What::Status { status, code, asks } => {
-            let error = format!(r#"{{"error":{{"message":"it says no","code":"{code}"}}}}"#);
-            let scripted = Scripted::status(status, error);
-            match asks {
-                Some(seconds) => scripted.header("Retry-After", seconds.to_string()),
-                None => scripted,
-            }
-        }
-        What::Fault => Scripted::fault("connection reset"),
-        _ if url.starts_with("http://search.test") => {
-            let found = r#"{"results":[{"title":"T","url":"http://t.test","content":"It is."}]}"#;
-            Scripted::status(200, found)
-        }
-        What::Good | What::LeavesBeforeHead { .. } | What::LeavesBeforeEnd { .. } => {
-            answered(GOOD, "stop")
-        }
-        What::Unliked => answered(UNLIKED, "stop"),
-        What::Bad => answered(r#"{"answer":7}"#, "stop"),
-        What::Prose => answered("There is no JSON in it.", "stop"),
-        What::Cut { whole: false } => answered(&format!(r#"{{"answer":"{CUT}"#), "length"),
-        What::Cut { whole: true } => answered(&format!(r#"{{"answer":"{CUT}"}}"#), "length"),
-        What::Refusal => answered("", "content_filter"),
-        What::Tool => answered(r#"{"case":7}"#, "tool_calls"),
-        What::BadTool => answered(r#"{"case":"7"}"#, "tool_calls"),
-    };
-    let ms = Duration::from_millis;
-    scripted
-        .after(ms(reply.head_ms))
-        .body_after(ms(reply.body_ms))
-}
-
-/// Returns an answer of a dialect: a text, or the arguments of a call of `lookup`. It is written by hand, since there
-/// are a million of them.
-fn answered(url: &str, content: &str, finish: &str, usage: bool, number: usize) -> Scripted {
-    let (input, output) = tokens(number);
-    let text = format!("\"{}\"", content.replace('"', "\\\""));
-    let is_call = finish == "tool_calls";
-    let body = if url.ends_with("/messages") {
-        let block = if is_call {
-            format!(r#"{{"type":"tool_use","id":"t1","name":"lookup","input":{content}}}"#)
-        } else {
-            format!(r#"{{"type":"text","text":{text}}}"#)
-        };
-        let reason = match finish {
-            "stop" => "end_turn",
-            "length" => "max_tokens",
-            "content_filter" => "refusal",
-            _ => "tool_use",
-        };
-        let usage = if usage {
-            format!(r#","usage":{{"input_tokens":{input},"output_tokens":{output}}}"#)
-        } else {
-            String::new()
-        };
-        format!(r#"{{"type":"message","content":[{block}],"stop_reason":"{reason}"{usage}}}"#)
-    } else {
-        let message = if is_call {
-            format!(
-                r#"{{"content":null,"tool_calls":[{{"id":"t1","type":"function","function":{{"name":"lookup","arguments":{text}}}}}]}}"#
-            )
-        } else {
-            format!(r#"{{"content":{text}}}"#)
-        };
-        let usage = if usage {
-            format!(r#","usage":{{"prompt_tokens":{input},"completion_tokens":{output}}}"#)
-        } else {
-            String::new()
-        };
-        format!(r#"{{"choices":[{{"message":{message},"finish_reason":"{finish}"}}]{usage}}}"#)
-    };
-    Scripted::status(200, body)
+fn streams(request: &Request) -> bool {
+    request.url.ends_with(":streamGenerateContent?alt=sse")
+        || str::from_utf8(&request.body)
+            .unwrap()
+            .contains(r#""stream":true"#)
 }

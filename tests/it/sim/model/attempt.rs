@@ -1,7 +1,7 @@
 //! What does one dispatch leave behind? The contract's rows, T1, L11, L12, L16, K3 and K6.
 
 use rig::__private::{Candidate, Rates, Search};
-use rig::FailureClass::{self, ConfigAuth, Network, Timeout};
+use rig::FailureClass::{self, BudgetExhausted, ConfigAuth, Network, Timeout};
 
 use super::expected::place;
 use super::facts::{self, Why};
@@ -17,17 +17,23 @@ impl Run<'_> {
         tools: bool,
     ) -> Result<(FailureClass, Why), End> {
         let number = self.rows.len();
-        let Some(reply) = self.dispatch(row)? else {
+        let before = self.spent;
+        let Some(reply) = self.dispatch(place(candidate), row)? else {
             return self.failed(place(candidate), Timeout, Why::Plain);
         };
-        if reply.usage && !matches!(reply.what, What::Status { .. } | What::Fault) {
+        let is_answer = !matches!(reply.what, What::Status { .. } | What::Stale | What::Fault);
+        if reply.usage && is_answer {
             let (input, output) = tokens(number); // K3
-            let cost =
-                |rates: Rates| input * rates.input.as_nanos() + output * rates.output.as_nanos();
+            let cost = |rates: Rates| {
+                let nanos = input * rates.input.as_nanos() + output * rates.output.as_nanos();
+                nanos / 1_000_000
+            };
             self.rows[number].tokens = Some((input, output));
-            self.rows[number].cost = candidate
+            self.rows[number].cost = candidate.price.map_or(0, |price| cost(price.rates));
+            let rates = candidate
                 .price
-                .map_or(0, |price| cost(price.rates) / 1_000_000);
+                .map_or(facts::CONSERVATIVE, |price| price.rates); // E3
+            self.spent = before + cost(rates);
         }
         if reply.what == What::Tool && tools && !self.case.route.tools.is_empty() {
             return Err(End::Served { tools: true }); // L1
@@ -42,13 +48,16 @@ impl Run<'_> {
         candidate: &Candidate,
         search: &Search,
     ) -> Result<Option<(FailureClass, Why)>, End> {
-        let reply = self.dispatch(Row {
+        let before = self.spent;
+        let row = Row {
             place: ("search", "search.test"),
             ..Row::default()
-        })?;
+        };
+        let reply = self.dispatch(place(candidate), row)?;
         let is_over = self.deadline() == Some(self.now);
         let (class, why) = match reply.map(|reply| reply.what) {
             Some(What::Fault) => (Network, Why::Plain),
+            Some(What::Stale) => (Network, Why::Rejected),
             Some(What::Status { status, .. }) if (400..500).contains(&status) && status != 429 => {
                 (Network, Why::Rejected)
             }
@@ -58,6 +67,7 @@ impl Run<'_> {
             Some(_) => {
                 self.searched = true;
                 self.rows.last_mut().unwrap().cost = search.cost.as_nanos();
+                self.spent = before + search.cost.as_nanos();
                 return Ok(None);
             }
         };
@@ -65,7 +75,8 @@ impl Run<'_> {
     }
 
     /// L11, L12, K6: the row of a dispatch, and the reply if it comes in time. Without a reply left the caller leaves.
-    fn dispatch(&mut self, row: Row) -> Result<Option<Reply>, End> {
+    fn dispatch(&mut self, asked: Place, row: Row) -> Result<Option<Reply>, End> {
+        self.reserve(asked)?;
         let leaves = Reply::now(What::LeavesBeforeHead { after: 0 });
         let reply = self
             .case
@@ -75,7 +86,7 @@ impl Run<'_> {
             .unwrap_or(leaves);
         let left = self.deadline().map_or(u64::MAX, |end| end - self.now);
         let limit = left.min(self.case.route.policy.timeout_ms);
-        let met = facts::meet(reply, limit);
+        let met = facts::meet(reply, limit, self.case.options.streams);
         // A search does not tell when it began to answer.
         let head = met.head.filter(|_| row.place.0 != "search");
         let end = met.caller_left.then_some("cancelled");
@@ -91,6 +102,20 @@ impl Run<'_> {
             return Err(End::CallerLeft);
         }
         Ok(met.in_time.then_some(reply))
+    }
+
+    /// E2, L5: as long as nobody knows better, what was reserved is spent. What cannot be reserved ends the run.
+    fn reserve(&mut self, asked: Place) -> Result<(), End> {
+        let Some(cap) = self.case.options.cap else {
+            return Ok(());
+        };
+        let with_it = self.spent + self.amounts.next().copied().unwrap_or(0);
+        if with_it > cap {
+            self.fail(asked, BudgetExhausted, "envelope");
+            return Err(self.last.clone());
+        }
+        self.spent = with_it;
+        Ok(())
     }
 
     fn failed(

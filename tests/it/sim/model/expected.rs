@@ -13,6 +13,8 @@ pub(in crate::sim) struct Expected {
     /// The waits before retries, in milliseconds: at least and at most.
     pub(in crate::sim) waits: Vec<(u64, u64)>,
     pub(in crate::sim) end: End,
+    /// What the envelope has spent, in nano-dollars.
+    pub(in crate::sim) spent: u64,
 }
 
 /// A row, and of its request whether it states the schema.

@@ -1,10 +1,14 @@
 //! What does a reply mean, and how long does it take? The contract's §K as far as it classifies, and L12.
 
+use rig::__private::Rates;
 use rig::FailureClass::{
-    self, CapacityShed, ConfigAuth, ContentInvalid, Network, QualityRejected, Refusal,
+    self, CacheInvalid, CapacityShed, ConfigAuth, ContentInvalid, Network, QualityRejected, Refusal,
 };
 
 use crate::sim::case::{Reply, What};
+
+/// What is reckoned where no price is known: 30 and 180 USD per million tokens.
+pub(super) const CONSERVATIVE: Rates = Rates::nanos(30_000_000_000, 180_000_000_000);
 
 /// Why an attempt serves nothing.
 #[derive(Clone, Copy, PartialEq)]
@@ -38,6 +42,7 @@ pub(super) fn failure(what: What) -> Option<(FailureClass, Why)> {
         What::Cut { .. } => (ContentInvalid, Why::Cut),
         What::Refusal => (Refusal, Why::Plain),
         What::Fault => (Network, Why::Plain),
+        What::Stale => (CacheInvalid, Why::Plain), // L10
         What::Status { status, code, asks } => {
             let asks = asks.map_or(Why::Plain, |seconds| Why::Asks(seconds * 1_000));
             match (status, code) {
@@ -63,8 +68,8 @@ pub(super) fn default_backoff(class: FailureClass) -> (u64, f64, u64) {
     }
 }
 
-/// L12: what is done at the last moment is in time.
-pub(super) fn meet(reply: Reply, limit: u64) -> Met {
+/// L12: what is done at the last moment is in time. Who listens counts to the first content.
+pub(super) fn meet(reply: Reply, limit: u64, streams: bool) -> Met {
     let body = if reply.what == What::Fault {
         0
     } else {
@@ -72,7 +77,13 @@ pub(super) fn meet(reply: Reply, limit: u64) -> Met {
     };
     let whole = reply.head_ms + body;
     let has_head = reply.head_ms <= limit && reply.what != What::Fault;
-    let head = has_head.then_some(reply.head_ms);
+    let head = match reply.what {
+        _ if !has_head => None,
+        What::Status { .. } | What::Stale => Some(reply.head_ms),
+        What::Refusal | What::LeavesBeforeEnd { .. } if streams => None,
+        _ if streams => (whole <= limit).then_some(whole),
+        _ => Some(reply.head_ms),
+    };
     let left = |head, took| Met {
         head,
         took,

@@ -18,6 +18,9 @@ struct Run<'a> {
     case: &'a Case,
     /// The waits before retries as they were, since how far jitter lengthens one is chance.
     backoffs: std::slice::Iter<'a, u64>,
+    /// What was to be reserved for the dispatches, since the contract does not say how much that is.
+    amounts: std::slice::Iter<'a, u64>,
+    spent: u64,
     now: u64,
     repaired: bool,
     searched: bool,
@@ -26,20 +29,19 @@ struct Run<'a> {
     waits: Vec<(u64, u64)>,
 }
 
-/// Returns what has to come of a case whose waits before retries took this long.
-pub(super) fn expect(case: &Case, backoffs: &[u64]) -> Expected {
-    let (backoffs, last) = (backoffs.iter(), End::NobodyEligible); // R4
-    let (rows, waits) = (Vec::new(), Vec::new());
+/// Returns what has to come of a case whose waits before retries took this long, and which reserved these amounts.
+pub(super) fn expect(case: &Case, backoffs: &[u64], amounts: &[u64]) -> Expected {
     let mut run = Run {
         case,
-        backoffs,
-
+        backoffs: backoffs.iter(),
+        amounts: amounts.iter(),
+        spent: 0,
         now: 0,
         repaired: false,
         searched: false,
-        last,
-        rows,
-        waits,
+        last: End::NobodyEligible, // R4
+        rows: Vec::new(),
+        waits: Vec::new(),
     };
     let end = eligible(case)
         .into_iter()
@@ -48,6 +50,7 @@ pub(super) fn expect(case: &Case, backoffs: &[u64]) -> Expected {
         end: end.unwrap_or(run.last),
         rows: run.rows,
         waits: run.waits,
+        spent: run.spent,
     } // L9
 }
 

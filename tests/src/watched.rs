@@ -1,0 +1,119 @@
+//! A store in memory whose reservations somebody watches, or refuses.
+
+use std::future::ready;
+use std::sync::Arc;
+
+use rig::Usd;
+use rig::store::{
+    AttemptRow, Capture, Envelope, EnvelopeState, ExportNext, ExportTurn, Exported, Grade,
+    ObservedLatency, Page, Reserve, Reserved, Spend, Spending, Store, StoreError, VerdictRow,
+    VerdictsOf,
+};
+use rig::testing::MemoryStore;
+use rig::transport::BoxFuture;
+
+type Watch = dyn Fn(&Reserve) -> Result<(), StoreError> + Send + Sync;
+
+/// Cloning it gives another handle.
+#[derive(Clone)]
+pub struct Watched {
+    store: MemoryStore,
+    reserves: Arc<Watch>,
+}
+
+impl Watched {
+    /// Returns a store that asks this before it reserves; an error is the reservation's.
+    pub fn new(
+        store: MemoryStore,
+        reserves: impl Fn(&Reserve) -> Result<(), StoreError> + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            store,
+            reserves: Arc::new(reserves),
+        }
+    }
+}
+
+impl Store for Watched {
+    fn record(&self, row: AttemptRow) {
+        self.store.record(row);
+    }
+
+    fn record_captured(&self, row: AttemptRow, capture: Capture) {
+        self.store.record_captured(row, capture);
+    }
+
+    fn flush(&self) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.store.flush()
+    }
+
+    fn attempts(&self, run_id: &str) -> BoxFuture<'_, Result<Vec<AttemptRow>, StoreError>> {
+        self.store.attempts(run_id)
+    }
+
+    fn captures(&self, route: &str) -> BoxFuture<'_, Result<Vec<Capture>, StoreError>> {
+        self.store.captures(route)
+    }
+
+    fn observed_latency(
+        &self,
+        route: &str,
+    ) -> BoxFuture<'_, Result<Vec<ObservedLatency>, StoreError>> {
+        self.store.observed_latency(route)
+    }
+
+    fn spend(&self, of: Spending) -> BoxFuture<'_, Result<Spend, StoreError>> {
+        self.store.spend(of)
+    }
+
+    fn open_envelope(
+        &self,
+        envelope: Envelope,
+        now_ms: i64,
+    ) -> BoxFuture<'_, Result<EnvelopeState, StoreError>> {
+        self.store.open_envelope(envelope, now_ms)
+    }
+
+    fn reserve(&self, wanted: Reserve) -> BoxFuture<'_, Result<Reserved, StoreError>> {
+        match (self.reserves)(&wanted) {
+            Ok(()) => self.store.reserve(wanted),
+            Err(error) => Box::pin(ready(Err(error))),
+        }
+    }
+
+    fn settle(&self, id: &str, charge: Option<Usd>) {
+        self.store.settle(id, charge);
+    }
+
+    fn envelope(
+        &self,
+        name: &str,
+        now_ms: i64,
+    ) -> BoxFuture<'_, Result<Option<EnvelopeState>, StoreError>> {
+        self.store.envelope(name, now_ms)
+    }
+
+    fn envelopes(&self, now_ms: i64) -> BoxFuture<'_, Result<Vec<EnvelopeState>, StoreError>> {
+        self.store.envelopes(now_ms)
+    }
+
+    fn page(&self, of: Page) -> BoxFuture<'_, Result<Vec<AttemptRow>, StoreError>> {
+        self.store.page(of)
+    }
+
+    fn grade(&self, grade: Grade) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.store.grade(grade)
+    }
+
+    fn verdicts(&self, of: VerdictsOf) -> BoxFuture<'_, Result<Vec<VerdictRow>, StoreError>> {
+        self.store.verdicts(of)
+    }
+
+    fn next_export(&self, turn: ExportTurn) -> BoxFuture<'_, Result<ExportNext, StoreError>> {
+        self.store.next_export(turn)
+    }
+
+    fn exported(&self, done: Exported) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.store.exported(done)
+    }
+}
