@@ -5,7 +5,7 @@
 
 use std::fmt;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rig_spec::Usd;
@@ -17,7 +17,7 @@ use crate::error::{ConfigError, Result};
 use crate::export::{self, Exporters};
 use crate::id;
 use crate::search::Search;
-use crate::store::sqlite::SqliteStore;
+use crate::store::place;
 use crate::store::{
     AttemptRow, Capture, Envelope, EnvelopeState, Grade, Graded, ObservedLatency, Page, Spend,
     Spending, Store, StoreError, Verdict, VerdictRow, VerdictsOf,
@@ -354,7 +354,7 @@ impl RigBuilder {
                         .map(PathBuf::from)
                 };
                 let path = self.telemetry_db.or_else(named);
-                open(&path.unwrap_or_else(|| TELEMETRY_DB.into()))?
+                place::open(&path.unwrap_or_else(|| TELEMETRY_DB.into()))?
             }
         };
         let store = Arc::from(store);
@@ -389,31 +389,3 @@ impl fmt::Display for AlreadyInstalled {
 }
 
 impl std::error::Error for AlreadyInstalled {}
-
-/// Opens the file of a path, or the database of a URL.
-fn open(place: &Path) -> Result<Box<dyn Store>, StoreError> {
-    let is_url = |text: &&str| {
-        ["postgres://", "postgresql://"]
-            .iter()
-            .any(|start| text.starts_with(start))
-    };
-    match place.to_str().filter(is_url) {
-        Some(url) => open_url(url),
-        None => Ok(Box::new(SqliteStore::open(place)?)),
-    }
-}
-
-#[cfg(feature = "postgres")]
-fn open_url(url: &str) -> Result<Box<dyn Store>, StoreError> {
-    Ok(Box::new(crate::store::postgres::PostgresStore::open(url)?))
-}
-
-/// A URL may have a password in it, so that it is not told.
-#[cfg(not(feature = "postgres"))]
-fn open_url(_: &str) -> Result<Box<dyn Store>, StoreError> {
-    Err(StoreError::Unavailable {
-        location: "postgres://…".to_owned(),
-        reason: "this build has no PostgreSQL; turn on the feature `postgres` of `modelrig`"
-            .to_owned(),
-    })
-}

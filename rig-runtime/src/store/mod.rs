@@ -16,6 +16,7 @@ pub mod envelope;
 pub mod export;
 mod ledger;
 pub mod memory;
+pub(crate) mod place;
 #[cfg(feature = "postgres")]
 pub mod postgres;
 mod queue;
