@@ -36,7 +36,14 @@ impl File {
     }
 }
 
-const CRATES: [&str; 5] = ["rig", "rig-spec", "rig-build", "rig-macros", "rig-runtime"];
+const CRATES: [&str; 6] = [
+    "rig",
+    "rig-spec",
+    "rig-build",
+    "rig-macros",
+    "rig-runtime",
+    "cargo-rig",
+];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
@@ -100,12 +107,13 @@ fn manifest(member: &str) -> String {
 
 #[test]
 fn imports_point_one_way() {
-    let arrows: [(&str, &[&str]); 5] = [
+    let arrows: [(&str, &[&str]); 6] = [
         ("rig", &["rig-macros", "rig-runtime", "rig-spec"]),
         ("rig-spec", &[]),
         ("rig-build", &["rig-spec"]),
         ("rig-macros", &[]),
         ("rig-runtime", &["rig-spec"]),
+        ("cargo-rig", &["rig-build", "rig-runtime", "rig-spec"]),
     ];
     for (member, allowed) in arrows {
         let manifest = manifest(member);

@@ -247,6 +247,13 @@ pub const CODES: &[Code] = &[
         "Write what the message proposes.",
     ),
     row(
+        "refused-sampling",
+        "warning",
+        "A candidate's model takes no `temperature`, or no `top_p`.",
+        "Some models refuse a request that says one, and the candidate never serves; others do not heed it.",
+        "Remove it from `policy.sampling`, or the candidate from the route.",
+    ),
+    row(
         "does-not-fit",
         "error, warning",
         "An answer cannot, or may not, fit into `max_output_tokens`, or the prompt into a candidate's context window.",

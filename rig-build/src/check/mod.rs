@@ -17,6 +17,7 @@ mod pointless_policy;
 mod probed_not_native;
 mod prompt_conflict;
 mod range;
+mod refused_sampling;
 mod repair_model;
 mod retry_class;
 mod route_name;
@@ -43,7 +44,7 @@ use crate::{limits, worst};
 pub(crate) type Check = (&'static str, fn(&Route, &mut Sink));
 
 /// Every rule.
-pub(crate) const CHECKS: [Check; 23] = [
+pub(crate) const CHECKS: [Check; 24] = [
     ("route-name", route_name::check),
     ("no-candidates", no_candidates::check),
     ("no-live-candidates", no_live_candidates::check),
@@ -57,6 +58,7 @@ pub(crate) const CHECKS: [Check; 23] = [
     ("retry-class", retry_class::check),
     ("range", range::check),
     ("pointless-policy", pointless_policy::check),
+    ("refused-sampling", refused_sampling::check),
     ("variant-name", variant_name::check),
     ("variant-candidate", variant_candidate::check),
     ("prompt-conflict", prompt_conflict::check),
