@@ -36,14 +36,7 @@ impl File {
     }
 }
 
-const CRATES: [&str; 6] = [
-    "rig",
-    "rig-spec",
-    "rig-build",
-    "rig-macros",
-    "rig-runtime",
-    "cargo-rig",
-];
+const CRATES: [&str; 5] = ["rig", "rig-spec", "rig-build", "rig-macros", "rig-runtime"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
