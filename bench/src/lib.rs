@@ -1,7 +1,8 @@
 //! What is timed? A strict schema, its type, answers that conform, and calls of a route that has them.
 
 use rig::store::{
-    AttemptRow, Capture, Envelope, EnvelopeState, ExportNext, ExportTurn, Exported, Grade, ObservedLatency, Page, Reserve, Reserved, Spend, Spending, StoreError, VerdictRow, VerdictsOf,
+    AttemptRow, Capture, Envelope, EnvelopeState, ExportNext, ExportTurn, Exported, Grade,
+    ObservedLatency, Page, Reserve, Reserved, Spend, Spending, StoreError, VerdictRow, VerdictsOf,
 };
 use rig::testing::{MemoryStore, chat_completion};
 use rig::transport::{Body, BoxFuture, Headers, Request, Response, TransportError};
