@@ -59,7 +59,7 @@ pub(crate) struct Arguments {
     /// Ask again what was under way when the bake-off was cut off. It may be paid for twice.
     #[arg(long, requires = "resume")]
     ask_again: bool,
-    /// Where every sample is written [default: `bakeoffs/<id>.jsonl` beside the database].
+    /// Where every sample is written; `bakeoffs/<id>.jsonl` beside the database where it is not said.
     #[arg(long, value_name = "FILE")]
     artifact: Option<PathBuf>,
     /// The folder of the routes [default: `routes` here or in the nearest folder above].

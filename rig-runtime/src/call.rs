@@ -263,7 +263,7 @@ impl<T: Answer, V: RouteVariant> Call<T, V> {
     ///
     /// # Errors
     ///
-    /// [`Error::Config`] if nothing could be dispatched, [`Error::Failure`] if the ladder ended without a
+    /// [`Error::Config`](crate::Error::Config) if nothing could be dispatched, [`Error::Failure`] if the ladder ended without a
     /// conformant output.
     pub fn run(self) -> impl Future<Output = Result<Run<T>>> + Send + use<T, V> {
         let rig = self.rig.clone();
