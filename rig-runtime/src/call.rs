@@ -263,8 +263,8 @@ impl<T: Answer, V: RouteVariant> Call<T, V> {
     ///
     /// # Errors
     ///
-    /// [`Error::Config`](crate::Error::Config) if nothing could be dispatched, [`Error::Failure`] if the ladder ended without a
-    /// conformant output.
+    /// [`Error::Config`](crate::Error::Config) if nothing could be dispatched,
+    /// [`Error::Failure`](crate::Error::Failure) if the ladder ended without a conformant output.
     pub fn run(self) -> impl Future<Output = Result<Run<T>>> + Send + use<T, V> {
         let rig = self.rig.clone();
         // Boxed, so that a caller's future holds a pointer and not the ladder.

@@ -1,7 +1,7 @@
 //! How is captured traffic asked again?
 //!
 //! A [`Replay`] renders the variables of a [`Capture`] into the prompt of a variant and goes down the very same ladder as
-//! a [`Call`](crate::Call). Three things are different, and here is where they are (contract W4): trial candidates may
+//! a [`Call`]. Three things are different, and here is where they are (contract W4): trial candidates may
 //! serve, an envelope pays for it always, and its rows have the tags [`REPLAY`] and [`REPLAY_OF`]. Nothing is captured:
 //! a [`TrialRoute`] captures nothing. A caller's quality gate is no part of a route, so there is none.
 
