@@ -13,13 +13,16 @@ fn value(output: impl serde::Serialize) -> serde_json::Value {
     serde_json::to_value(output).expect("JSON")
 }
 
+/// The validator of the crate.
+fn validator() -> jsonschema::Validator {
+    let json: serde_json::Value = serde_json::from_str(schema().json).expect("JSON");
+    let options = jsonschema::options().should_validate_formats(false);
+    options.build(&json).expect("a schema")
+}
+
 fn gate(criterion: &mut Criterion) {
     let schema = schema();
-    let json: serde_json::Value = serde_json::from_str(schema.json).expect("JSON");
-    let validator = jsonschema::options()
-        .should_validate_formats(false)
-        .build(&json)
-        .expect("a schema");
+    let validator = validator();
     let mut group = criterion.benchmark_group("gate");
     for kilobytes in [1, 10, 100] {
         let text = answer(kilobytes * 1_000);
@@ -65,11 +68,7 @@ fn gate(criterion: &mut Criterion) {
 /// Prints how many times longer others take than the gate.
 fn ratios(_: &mut Criterion) {
     let schema = schema();
-    let json: serde_json::Value = serde_json::from_str(schema.json).expect("JSON");
-    let validator = jsonschema::options()
-        .should_validate_formats(false)
-        .build(&json)
-        .expect("a schema");
+    let validator = validator();
     for kilobytes in [1, 10, 100] {
         let text = answer(kilobytes * 1_000);
         let text = text.as_str();

@@ -46,6 +46,8 @@ struct Lane {
     under_way: usize,
     /// Since what others hold in reserve may be all that is missing.
     one_by_one: bool,
+    /// Whether the run that began last has been alone from its beginning to its end.
+    is_alone: bool,
 }
 
 /// What is left to be asked, and who may be asked next.
@@ -70,7 +72,9 @@ impl Queue {
         };
         let at = self.left.iter().position(may_begin)?;
         let pair = self.left.remove(at)?;
-        self.lane(&pair.variant).under_way += 1;
+        let lane = self.lane(&pair.variant);
+        lane.under_way += 1;
+        lane.is_alone = lane.one_by_one;
         Some(pair)
     }
 
@@ -79,12 +83,12 @@ impl Queue {
         self.lane(variant).under_way -= 1;
     }
 
-    /// Puts a run back for which there was no money; returns whether it can still become enough: what others of the
-    /// variant hold in reserve is given back when they end.
+    /// Puts a run back for which there was no money; returns whether it can still become enough: unless it was alone,
+    /// others of the variant held something in reserve, which they give back when they end. They may have ended by now.
     fn put_back(&mut self, pair: Pair) -> bool {
         let lane = self.lane(&pair.variant);
         lane.one_by_one = true;
-        let can_wait = lane.under_way > 0;
+        let can_wait = !lane.is_alone;
         if can_wait {
             self.left.push_front(pair);
         } else {
@@ -289,5 +293,19 @@ mod tests {
         queue.end("a");
         assert!(!queue.put_back(pair("a", 1)));
         assert_eq!(queue.take(), None);
+    }
+
+    #[test]
+    fn who_held_the_money_may_have_ended_before_the_refusal_is_heard() {
+        let mut queue = Queue::new((0..3).map(|capture| pair("a", capture)).collect());
+        assert_eq!(queue.take(), Some(pair("a", 0)));
+        assert_eq!(queue.take(), Some(pair("a", 1)));
+        queue.end("a");
+        queue.end("a");
+        assert!(queue.put_back(pair("a", 1)));
+        assert_eq!(queue.take(), Some(pair("a", 1)));
+        assert_eq!(queue.take(), None);
+        queue.end("a");
+        assert_eq!(queue.take(), Some(pair("a", 2)));
     }
 }
