@@ -174,6 +174,7 @@ proptest! {
         is_sentence in any::<bool>(),
         failing in any::<bool>(),
     ) {
+        logs::listen();
         let leak = run_marked(&marker, is_sentence, failing);
         prop_assert!(leak.rows > 1);
         prop_assert_eq!(leak.captures, usize::from(!failing));
@@ -202,6 +203,7 @@ proptest! {
 // sent is sent by the next process, from the same file.
 #[test]
 fn what_one_process_could_not_send_the_next_one_sends() {
+    logs::listen();
     let folder = tempfile::tempdir().unwrap();
     let open = |url: &str| {
         let clock = ManualClock::new();

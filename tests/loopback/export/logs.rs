@@ -13,9 +13,13 @@ static LISTENING: LazyLock<()> = LazyLock::new(|| {
     tracing::subscriber::set_global_default(Listener).unwrap();
 });
 
-/// Begins to listen, the first time; returns every line so far.
-pub(super) fn lines() -> String {
+/// Begins to listen, the first time.
+pub(super) fn listen() {
     LazyLock::force(&LISTENING);
+}
+
+/// Returns every line since somebody listens.
+pub(super) fn lines() -> String {
     LINES.lock().unwrap().clone()
 }
 
