@@ -258,8 +258,9 @@ pub(crate) async fn dispatch(
         Ok(reply) => reply.usage,
         Err(failed) => failed.usage,
     };
-    dispatch.charge(envelope::charge(usage, candidate.price));
     let reply = reply.map_err(|failed| dispatch.complete(failed));
+    let is_unbilled = reply.as_ref().is_err_and(|failed| failed.unbilled);
+    dispatch.charge(envelope::charge(usage, is_unbilled, candidate.price));
     let outcome = finish(&mut dispatch, journal, job, ask, reply);
     let outcome = match (outcome, &job.quality) {
         (Outcome::Conformant(answer), Some(gate)) => {

@@ -18,6 +18,7 @@ use crate::rig::Parts;
 use crate::store::{AttemptRow, Capture, RowFailure};
 use crate::stream::{Listener, Told};
 use crate::trace::Traceparent;
+use crate::transport::Departure;
 
 /// A dispatch under way. Dropping it writes its row.
 pub(crate) struct Dispatch<'a> {
@@ -30,6 +31,8 @@ pub(crate) struct Dispatch<'a> {
     capture: Option<Capture>,
     /// What pays for it, of calls with an envelope. Dropped after the row is written.
     reservation: Option<Reservation<'a>>,
+    /// Whether its request has been sent.
+    departure: Departure,
     listener: Option<&'a Listener>,
 }
 
@@ -122,6 +125,7 @@ impl<'a> Dispatch<'a> {
             row: Some(row),
             capture: None,
             reservation: None,
+            departure: Departure::default(),
             listener,
         }
     }
@@ -172,9 +176,18 @@ impl<'a> Dispatch<'a> {
         cost
     }
 
-    /// Returns a failure with what is known of usage and tier, where it does not say itself: that of an answer which
-    /// broke off.
+    /// Remembers where the transport says whether the request was sent.
+    pub(crate) fn sends(&mut self, departure: &Departure) {
+        self.departure = departure.clone();
+    }
+
+    /// Ends a failed dispatch: whatever was not sent by now never will be, and cannot have been billed (E2). Usage and tier
+    /// of an answer that broke off are those that the row has.
     pub(crate) fn complete(&mut self, failed: Failed) -> Failed {
+        let failed = Failed {
+            unbilled: failed.unbilled || !self.departure.stop(),
+            ..failed
+        };
         if failed.usage != Usage::default() {
             return failed;
         }
@@ -217,6 +230,9 @@ impl Drop for Dispatch<'_> {
         if let Some(mut row) = self.row.take() {
             if row.failure == Some(RowFailure::Cancelled) {
                 row.latency_ms = latency;
+                if !self.departure.stop() {
+                    self.charge(Some(Usd::ZERO));
+                }
             }
             if let (Some(listener), Some(RowFailure::Class(class))) = (self.listener, row.failure) {
                 listener.tell(Told::Discarded {

@@ -127,9 +127,12 @@ pub(crate) fn most(job: &Job, ask: &Ask, bytes: usize) -> Usd {
     candidate.limits.most(candidate.price, tokens_in, output)
 }
 
-/// Returns what an attempt is charged, `None` where its usage is not known. Without a price it is what its tokens cost
-/// at the conservative rate (E3).
-pub(crate) fn charge(usage: Usage, price: Option<Price>) -> Option<Usd> {
+/// Returns what an attempt is charged (E2). Without a usage that is nothing if it cannot have been billed, else `None`: what was
+/// reserved. Without a price it is what its tokens cost at the conservative rate (E3).
+pub(crate) fn charge(usage: Usage, is_unbilled: bool, price: Option<Price>) -> Option<Usd> {
+    if is_unbilled && usage == Usage::default() {
+        return Some(Usd::ZERO);
+    }
     let price = price.unwrap_or(Price::CONSERVATIVE);
     Some(price.cost(
         usage.tokens_in?,

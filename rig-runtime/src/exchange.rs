@@ -36,6 +36,7 @@ pub(crate) async fn exchange(
     request: Request,
     awaited: &Awaited<'_>,
 ) -> Result<Reply, Failed> {
+    dispatch.sends(&request.departure);
     let listener = awaited.listener;
     let policy = listener.map(|_| awaited.policy);
     let mut silence = Silence::new(policy, &*parts.clock);

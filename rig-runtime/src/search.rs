@@ -77,11 +77,11 @@ impl HttpSearch<'_> {
         if let Some(key) = self.key {
             headers.push(("authorization", format!("Bearer {}", key.reveal())));
         }
-        Request {
-            url: self.url.to_owned(),
+        Request::new(
+            self.url.to_owned(),
             headers,
-            body: json!({ "query": query }).to_string().into_bytes(),
-        }
+            json!({ "query": query }).to_string().into_bytes(),
+        )
     }
 }
 

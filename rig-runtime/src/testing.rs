@@ -286,11 +286,17 @@ impl Scripted {
     /// Fails without a response.
     #[must_use]
     pub fn fault(message: impl Into<String>) -> Self {
-        let fault = TransportError {
-            message: message.into(),
-        };
         Self {
-            fault: Some(fault),
+            fault: Some(TransportError::new(message)),
+            ..Self::status(0, "")
+        }
+    }
+
+    /// Fails without a response, and no byte of the request was sent.
+    #[must_use]
+    pub fn unsent(message: impl Into<String>) -> Self {
+        Self {
+            fault: Some(TransportError::unsent(message)),
             ..Self::status(0, "")
         }
     }
@@ -362,9 +368,9 @@ pub fn chat_completion(
 }
 
 fn copy(request: &Request) -> Request {
-    Request {
-        url: request.url.clone(),
-        headers: request.headers.clone(),
-        body: request.body.clone(),
-    }
+    Request::new(
+        request.url.clone(),
+        request.headers.clone(),
+        request.body.clone(),
+    )
 }

@@ -8,7 +8,10 @@ use std::future::Future;
 use std::pin::Pin;
 use std::time::{Duration, UNIX_EPOCH};
 
+mod departure;
 pub mod http;
+
+pub use departure::Departure;
 
 /// A boxed future, as the edge traits return them.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -21,6 +24,8 @@ pub struct Request {
     pub headers: Vec<(&'static str, String)>,
     /// The body.
     pub body: Vec<u8>,
+    /// Whether it has been sent; the transport says so here.
+    pub departure: Departure,
 }
 
 /// The head of an HTTP response, and a body still to be read.
@@ -51,9 +56,12 @@ pub trait Transport: Send + Sync {
 
 /// Why no (whole) response arrived. The text never holds a key, a prompt or an output.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TransportError {
     /// What happened, e.g. `connection refused`.
     pub message: String,
+    /// Whether the request may have been sent. One that was not cannot have been billed (E2).
+    pub was_sent: bool,
 }
 
 /// The longest body that is read whole.
@@ -88,7 +96,7 @@ impl Pieces {
         self.read += piece.as_ref().map_or(0, Vec::len);
         if self.read > longest {
             let message = format!("the response is longer than {longest} bytes");
-            return Err(TransportError { message });
+            return Err(TransportError::new(message));
         }
         Ok(piece)
     }
@@ -125,6 +133,37 @@ impl Headers {
         if self.get("date").is_none() {
             let date = httpdate::fmt_http_date(UNIX_EPOCH + arrived);
             self.0.push(("date".to_owned(), date));
+        }
+    }
+}
+
+impl Request {
+    /// Returns a request that has not been sent.
+    #[must_use]
+    pub fn new(url: String, headers: Vec<(&'static str, String)>, body: Vec<u8>) -> Self {
+        Self {
+            url,
+            headers,
+            body,
+            departure: Departure::default(),
+        }
+    }
+}
+
+impl TransportError {
+    /// Returns the error of a request that may have been sent.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            was_sent: true,
+        }
+    }
+
+    /// Returns the error of a request of which no byte was sent, or which the host says that it did not process.
+    pub fn unsent(message: impl Into<String>) -> Self {
+        Self {
+            was_sent: false,
+            ..Self::new(message)
         }
     }
 }
@@ -174,7 +213,7 @@ mod tests {
                 }
             };
             let message = format!("the response is longer than {longest} bytes");
-            assert_eq!((read, error), (longest, TransportError { message }));
+            assert_eq!((read, error), (longest, TransportError::new(message)));
         }
     }
 }

@@ -101,11 +101,7 @@ impl Destination for Ingest {
             ("content-encoding", "gzip".to_owned()),
             ("authorization", format!("Bearer {}", self.key.reveal())),
         ];
-        Some(Request {
-            url: self.url.clone(),
-            headers,
-            body: gzip(&json),
-        })
+        Some(Request::new(self.url.clone(), headers, gzip(&json)))
     }
 }
 

@@ -95,8 +95,8 @@ impl Exporter {
         destination: Box<dyn Destination>,
         store: Arc<dyn Store>,
     ) -> Result<Self, TransportError> {
-        let failed = |error: std::io::Error| TransportError {
-            message: format!("the exporter cannot be started: {error}"),
+        let failed = |error: std::io::Error| {
+            TransportError::new(format!("the exporter cannot be started: {error}"))
         };
         let transport = HttpTransport::new()?;
         let runtime = tokio::runtime::Builder::new_current_thread()

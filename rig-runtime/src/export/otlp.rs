@@ -114,11 +114,7 @@ impl Destination for Otlp {
             headers.push(("content-encoding", "gzip".to_owned()));
             body = gzip(&body);
         }
-        Some(Request {
-            url: self.url.clone(),
-            headers,
-            body,
-        })
+        Some(Request::new(self.url.clone(), headers, body))
     }
 }
 

@@ -13,10 +13,10 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::sync::{Notify, oneshot};
 use uuid::Uuid;
 
+use super::Drain;
 use super::desk::Desk;
 use super::ingest::Ingest;
 use super::worker::{Round, Worker};
-use super::{Destination, Drain};
 use crate::key::Key;
 use crate::store::{AttemptRow, Name, RowFailure, Store};
 use crate::testing::{ManualClock, MemoryStore, Scripted, ScriptedTransport, block_on};

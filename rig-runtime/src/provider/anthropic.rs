@@ -146,11 +146,11 @@ pub(super) fn encode(prompt: &Prompt<'_>) -> Request {
     if let Some(key) = prompt.key {
         headers.push(("x-api-key", key.reveal().to_owned()));
     }
-    Request {
-        url: format!("{}/messages", prompt.base_url),
+    Request::new(
+        format!("{}/messages", prompt.base_url),
         headers,
-        body: serde_json::to_vec(&body).expect("text and numbers can be written as JSON"),
-    }
+        serde_json::to_vec(&body).expect("text and numbers can be written as JSON"),
+    )
 }
 
 /// What all calls share is a block of its own. The dialect takes no block without a word in it.

@@ -158,11 +158,11 @@ pub(super) fn encode(prompt: &Prompt<'_>) -> Request {
     if let Some(key) = prompt.key {
         headers.push(("authorization", format!("Bearer {}", key.reveal())));
     }
-    Request {
-        url: format!("{}/chat/completions", prompt.base_url),
+    Request::new(
+        format!("{}/chat/completions", prompt.base_url),
         headers,
-        body: serde_json::to_vec(&body).expect("text and numbers can be written as JSON"),
-    }
+        serde_json::to_vec(&body).expect("text and numbers can be written as JSON"),
+    )
 }
 
 fn chat_tool<'a>(tool: &Offer<'a>) -> ChatTool<'a> {

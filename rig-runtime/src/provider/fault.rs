@@ -113,6 +113,7 @@ impl Fault {
         Failed {
             retry_after: asked.or(self.wait).or_else(|| wait::from_text(text)),
             rejected: verdict == Verdict::Rejected || (verdict == NETWORK && told_not_to),
+            unbilled: (400..600).contains(&status),
             ..Failed::new(verdict.class(), shown)
         }
     }

@@ -125,8 +125,8 @@ pub(super) fn encode(prompt: &Prompt<'_>) -> Request {
     if let Some(key) = prompt.key {
         headers.push(("x-goog-api-key", key.reveal().to_owned()));
     }
-    Request {
-        url: format!(
+    Request::new(
+        format!(
             "{}/models/{}:{}",
             prompt.base_url,
             prompt.model,
@@ -137,8 +137,8 @@ pub(super) fn encode(prompt: &Prompt<'_>) -> Request {
             }
         ),
         headers,
-        body: serde_json::to_vec(&body).expect("text and numbers can be written as JSON"),
-    }
+        serde_json::to_vec(&body).expect("text and numbers can be written as JSON"),
+    )
 }
 
 fn content<'a>(

@@ -154,6 +154,8 @@ pub(crate) struct Failed {
     pub(crate) retry_after: Option<Duration>,
     /// Whether the same request can never pass, so that no budget is spent on it.
     pub(crate) rejected: bool,
+    /// Whether the attempt cannot have been billed, unless it has a usage (E2).
+    pub(crate) unbilled: bool,
     /// What the attempt used all the same.
     pub(crate) usage: Usage,
     /// The tier that served, where the provider says so.
@@ -218,7 +220,10 @@ fn conclude(mut answer: Answer, has_tools: bool, headers: &Headers) -> Result<Re
 
 /// Returns the failure of an attempt that got no whole response.
 pub(crate) fn transport_failed(error: &TransportError) -> Failed {
-    Failed::new(FailureClass::Network, message::presentable(&error.message))
+    Failed {
+        unbilled: !error.was_sent,
+        ..Failed::new(FailureClass::Network, message::presentable(&error.message))
+    }
 }
 
 /// Returns whether a candidate has to be told the schema because its dialect cannot enforce one beside a search or
@@ -297,6 +302,7 @@ impl Failed {
             message: message.into(),
             retry_after: None,
             rejected: false,
+            unbilled: false,
             usage: Usage::default(),
             served_tier: None,
         }

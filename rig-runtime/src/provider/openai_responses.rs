@@ -109,11 +109,11 @@ pub(super) fn encode(prompt: &Prompt<'_>) -> Request {
     if let Some(key) = prompt.key {
         headers.push(("authorization", format!("Bearer {}", key.reveal())));
     }
-    Request {
-        url: format!("{}/responses", prompt.base_url),
+    Request::new(
+        format!("{}/responses", prompt.base_url),
         headers,
-        body: serde_json::to_vec(&body).expect("text and numbers can be written as JSON"),
-    }
+        serde_json::to_vec(&body).expect("text and numbers can be written as JSON"),
+    )
 }
 
 fn tools<'a>(prompt: &Prompt<'a>) -> Vec<AnyTool<'a>> {

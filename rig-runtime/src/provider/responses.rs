@@ -353,9 +353,7 @@ fn what_a_refusing_model_wrote_is_in_no_message() {
 
 #[test]
 fn a_transport_error_is_network() {
-    let failed = transport_failed(&TransportError {
-        message: "connection refused".to_owned(),
-    });
+    let failed = transport_failed(&TransportError::new("connection refused"));
     assert_eq!(failed.class, FailureClass::Network);
     assert_eq!(
         (failed.message.as_str(), failed.rejected),

@@ -346,7 +346,7 @@ impl Transport for World {
                     "the mock is of route `{}`: this is asked by another, or its schema has no sample",
                     self.route.name
                 );
-                return Err(TransportError { message });
+                return Err(TransportError::new(message));
             };
             reply.arrive(&self.clock).await
         })

@@ -62,9 +62,8 @@ impl Scripted {
     /// Breaks the connection after the pieces so far.
     #[must_use]
     pub fn cut(mut self, message: impl Into<String>) -> Self {
-        self.body.push_back(Piece::Cut(TransportError {
-            message: message.into(),
-        }));
+        let cut = TransportError::new(message);
+        self.body.push_back(Piece::Cut(cut));
         self
     }
 

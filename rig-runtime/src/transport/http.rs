@@ -114,9 +114,7 @@ fn headers(pairs: Vec<(&'static str, String)>) -> Result<HeaderMap, TransportErr
 }
 
 fn failure(message: impl Into<String>) -> TransportError {
-    TransportError {
-        message: message.into(),
-    }
+    TransportError::new(message)
 }
 
 /// Says what went wrong. The client's own text is never used, as it holds the address.

@@ -43,11 +43,11 @@ fn read_request(stream: &mut TcpStream) -> String {
 }
 
 fn request(url: &str) -> Request {
-    Request {
-        url: url.to_owned(),
-        headers: vec![("authorization", "Bearer secret".to_owned())],
-        body: b"{}".to_vec(),
-    }
+    Request::new(
+        url.to_owned(),
+        vec![("authorization", "Bearer secret".to_owned())],
+        b"{}".to_vec(),
+    )
 }
 
 fn block_on<T>(future: impl Future<Output = T>) -> T {
