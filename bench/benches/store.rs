@@ -54,6 +54,7 @@ fn rows(round: u32) -> Vec<AttemptRow> {
         tokens_cache_write: None,
         cost: Usd::nanos(123_456_789),
         pricing_missing: false,
+        usage_missing: false,
         latency_ms: 812,
         ttfb_ms: Some(300),
         failure: None,

@@ -165,6 +165,7 @@ fn rows() -> Vec<AttemptRow> {
             1_305_000
         }),
         pricing_missing: false,
+        usage_missing: false,
         latency_ms,
         ttfb_ms: None,
         failure: failure.map(RowFailure::Class),
@@ -189,6 +190,16 @@ fn rows() -> Vec<AttemptRow> {
     ];
     rows[2].repaired_by = Some("openai/gpt-5.4-mini".to_owned());
     rows
+}
+
+/// Returns the row of an attempt that was served.
+pub(crate) fn attempt_row(id: &str, run_id: &str) -> AttemptRow {
+    AttemptRow {
+        id: id.to_owned(),
+        run_id: run_id.to_owned(),
+        failure: None,
+        ..rows().remove(0)
+    }
 }
 
 #[test]

@@ -66,6 +66,8 @@ struct Group {
     repaired: Share,
     cost: Usd,
     unpriced: u64,
+    /// Attempts that may have cost more, since their providers did not report all that they used.
+    usage_missing: u64,
     latencies: Vec<u64>,
     failures: BTreeMap<&'static str, u64>,
 }
@@ -91,6 +93,7 @@ impl Report {
         group.runs.insert(row.run_id.clone());
         group.cost = group.cost + row.cost;
         group.unpriced += u64::from(row.pricing_missing);
+        group.usage_missing += u64::from(row.usage_missing);
         if !is_search(row) {
             group.attempts += 1;
             if let Some(failure) = row.failure {
@@ -192,14 +195,13 @@ fn table(by: &By, report: &Report) -> Table {
             Some(rate) => format!("{:.1} %", rate * 100.0),
         };
         let latency = |percent| milliseconds(percentile(&group.latencies, percent));
-        let unpriced = if group.unpriced > 0 { "+?" } else { "" };
         table.row([
             name.clone(),
             group.runs.len().to_string(),
             group.attempts.to_string(),
             percent(group.served),
             percent(group.repaired),
-            format!("{}{unpriced}", dollars(group.cost)),
+            at_least(group.cost, group.unpriced > 0, group.usage_missing > 0),
             latency(50),
             latency(90),
             latency(99),
@@ -207,6 +209,13 @@ fn table(by: &By, report: &Report) -> Table {
         ]);
     }
     table
+}
+
+/// Shows a cost. `≥` marks one of which some usage is unknown, `+?` one of which some price is.
+pub(crate) fn at_least(cost: Usd, is_unpriced: bool, is_usage_missing: bool) -> String {
+    let before = if is_usage_missing { "≥ " } else { "" };
+    let after = if is_unpriced { "+?" } else { "" };
+    format!("{before}{}{after}", dollars(cost))
 }
 
 fn document(report: &Report) -> Value {
@@ -221,6 +230,7 @@ fn document(report: &Report) -> Value {
             "repaired": of(group.repaired),
             "cost_nanousd": group.cost.as_nanos(),
             "unpriced_attempts": group.unpriced,
+            "usage_missing_attempts": group.usage_missing,
             "latency_ms": { "p50": latency(50), "p90": latency(90), "p99": latency(99) },
             "failures": group.failures,
         })

@@ -17,8 +17,8 @@ pub(crate) struct Facts {
     sources: Vec<Source>,
     /// What its tokens cost, at the tier that the route asks for where that has a price.
     pub(crate) price: Option<Price>,
-    /// What they cost at the ordinary tier, which may serve instead.
-    pub(crate) ordinary_price: Option<Price>,
+    /// What they cost at each other tier that may serve, by `Tier as usize`.
+    pub(crate) tiers: [Option<Price>; Tier::ALL.len()],
     /// The context window, in tokens.
     pub(crate) context_window: Option<u64>,
     /// The most output tokens.
@@ -46,9 +46,7 @@ impl Facts {
         Limits {
             context_window: self.context_window,
             max_output: self.max_output,
-            ordinary_price: self
-                .ordinary_price
-                .filter(|_| self.ordinary_price != self.price),
+            tiers: self.tiers,
         }
     }
 
@@ -126,19 +124,22 @@ pub(crate) fn facts(
         .collect();
     let known = registry.is_some() || own.is_some();
     let registry = registry.unwrap_or_default();
-    let at_tier = registry
-        .tiers
-        .iter()
-        .find(|(listed, _)| Some(*listed) == tier)
-        .map(|(_, price)| *price);
+    let price = own
+        .and_then(|model| model.price)
+        .or_else(|| registry.price_at(tier.unwrap_or(Tier::Standard)));
+    // A price in `rig.yaml` holds for every tier.
+    let has_own = own.is_some_and(|model| model.price.is_some());
+    let other = |at: Tier| {
+        let listed = registry
+            .price_at(at)
+            .filter(|_| at.may_serve(tier) && !has_own);
+        listed.filter(|listed| Some(*listed) != price)
+    };
     Facts {
         capabilities: Capabilities::of(&held),
         sources: resolved.into_iter().map(|(_, _, source)| source).collect(),
-        price: own
-            .and_then(|model| model.price)
-            .or(at_tier)
-            .or(registry.price),
-        ordinary_price: registry.price,
+        price,
+        tiers: Tier::ALL.map(other),
         context_window: own
             .and_then(|model| model.context)
             .or(registry.context_window),

@@ -173,6 +173,7 @@ mod tests {
         cached_prefix: None,
         cache: OPENAI.cache,
         tiers: OPENAI.tiers,
+        search_fees: &[],
     };
 
     fn access(keys: &[(&str, &str)], base_urls: &[(&str, &str)]) -> Access {

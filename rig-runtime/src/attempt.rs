@@ -243,7 +243,7 @@ pub(crate) async fn dispatch(
     let limit = Limit::of(job, left);
     let awaited = Awaited {
         provider: candidate.provider,
-        price: candidate.price.as_ref(),
+        prices: candidate.prices(),
         has_tools: !ask.tools.is_empty(),
         listener: job.listener.as_ref(),
         policy: &job.route.policy,
@@ -254,13 +254,14 @@ pub(crate) async fn dispatch(
         None => Err(limit.timed_out()),
     };
     // Not what is known of an answer that broke off: the rest of it may be billed as well.
-    let usage = match &reply {
-        Ok(reply) => reply.usage,
-        Err(failed) => failed.usage,
+    let (usage, served_tier) = match &reply {
+        Ok(reply) => (reply.usage, reply.served_tier.as_deref()),
+        Err(failed) => (failed.usage, failed.served_tier.as_deref()),
     };
+    let price = candidate.prices().at(served_tier);
     let reply = reply.map_err(|failed| dispatch.complete(failed));
     let is_unbilled = reply.as_ref().is_err_and(|failed| failed.unbilled);
-    dispatch.charge(envelope::charge(usage, is_unbilled, candidate.price));
+    dispatch.charge(envelope::charge(usage, is_unbilled, price));
     let outcome = finish(&mut dispatch, journal, job, ask, reply);
     let outcome = match (outcome, &job.quality) {
         (Outcome::Conformant(answer), Some(gate)) => {
@@ -319,8 +320,8 @@ fn finish(
         Ok(reply) => (reply.usage, reply.served_tier.clone()),
         Err(failed) => (failed.usage, failed.served_tier.clone()),
     };
-    let price = ask.candidate.price;
-    let cost = dispatch.used(usage, served_tier.clone(), price.as_ref());
+    let prices = ask.candidate.prices();
+    let cost = dispatch.used(usage, served_tier.clone(), &prices);
     journal.spend(cost);
     let id = dispatch.row().id.clone();
     let cache_key = dispatch.row().cache_key.clone();
@@ -331,7 +332,7 @@ fn finish(
             id,
             usage,
             cost,
-            pricing_missing: price.is_none(),
+            pricing_missing: prices.requested.is_none(),
             latency,
             served_tier,
             cache_key,

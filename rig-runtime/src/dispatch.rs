@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use rig_spec::{Price, Usd};
+use rig_spec::{Prices, Usd};
 
 use crate::envelope::Reservation;
 use crate::id;
@@ -99,6 +99,7 @@ impl<'a> Dispatch<'a> {
             tokens_cache_write: None,
             cost: Usd::ZERO,
             pricing_missing: false,
+            usage_missing: true,
             latency_ms: 0,
             ttfb_ms: None,
             failure: Some(RowFailure::Cancelled),
@@ -144,28 +145,31 @@ impl<'a> Dispatch<'a> {
         }
     }
 
-    /// Sets what its envelope is charged; `None` is what was reserved.
+    /// Sets what its envelope is charged; `None` is what was reserved, since nobody knows what the dispatch used.
     pub(crate) fn charge(&mut self, charge: Option<Usd>) {
+        self.row().usage_missing = charge.is_none();
         if let Some(reservation) = &mut self.reservation {
             reservation.charge(charge);
         }
     }
 
-    /// Enters what it has used as far as is known, and returns what that costs.
+    /// Enters what it has used as far as is known, and returns what that costs at the tier that served.
     pub(crate) fn used(
         &mut self,
         usage: Usage,
         served_tier: Option<String>,
-        price: Option<&Price>,
+        prices: &Prices,
     ) -> Usd {
-        let cost = price.map_or(Usd::ZERO, |price| {
-            price.cost(
-                usage.tokens_in.unwrap_or(0),
-                usage.tokens_cached.unwrap_or(0),
-                usage.tokens_cache_write.unwrap_or(0),
-                usage.tokens_out.unwrap_or(0),
-            )
-        });
+        let cost = prices
+            .at(served_tier.as_deref())
+            .map_or(Usd::ZERO, |price| {
+                price.cost(
+                    usage.tokens_in.unwrap_or(0),
+                    usage.tokens_cached.unwrap_or(0),
+                    usage.tokens_cache_write.unwrap_or(0),
+                    usage.tokens_out.unwrap_or(0),
+                )
+            });
         let row = self.row();
         row.tokens_in = usage.tokens_in;
         row.tokens_out = usage.tokens_out;
@@ -227,13 +231,13 @@ impl<'a> Dispatch<'a> {
 impl Drop for Dispatch<'_> {
     fn drop(&mut self) {
         let latency = u64::try_from(self.elapsed().as_millis()).unwrap_or(u64::MAX);
-        if let Some(mut row) = self.row.take() {
-            if row.failure == Some(RowFailure::Cancelled) {
-                row.latency_ms = latency;
-                if !self.departure.stop() {
-                    self.charge(Some(Usd::ZERO));
-                }
+        if self.row().failure == Some(RowFailure::Cancelled) {
+            self.row().latency_ms = latency;
+            if !self.departure.stop() {
+                self.charge(Some(Usd::ZERO));
             }
+        }
+        if let Some(row) = self.row.take() {
             if let (Some(listener), Some(RowFailure::Class(class))) = (self.listener, row.failure) {
                 listener.tell(Told::Discarded {
                     attempt: row.attempt,

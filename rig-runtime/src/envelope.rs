@@ -39,6 +39,8 @@ pub(crate) struct Named {
 pub(crate) struct Reservation<'a> {
     store: &'a dyn Store,
     id: String,
+    /// What is reserved.
+    amount: Usd,
     /// `None` charges what was reserved.
     charge: Option<Usd>,
 }
@@ -80,6 +82,7 @@ pub(crate) async fn reserve<'a>(
     let reservation = Reservation {
         store: &*parts.store,
         id: id::fresh(&*parts.clock).to_string(),
+        amount,
         charge: Some(Usd::ZERO),
     };
     let reserved = parts.store.reserve(Reserve {
@@ -148,9 +151,20 @@ impl Reservation<'_> {
         &self.id
     }
 
-    /// Sets what is charged; `None` is what was reserved.
+    /// Sets what is charged; `None` is what was reserved. No charge is more than that: a usage that costs more is one that the
+    /// request cannot have had.
     pub(crate) fn charge(&mut self, charge: Option<Usd>) {
-        self.charge = charge;
+        let reserved = self.amount;
+        let beyond = charge.filter(|cost| *cost > reserved);
+        if let Some(cost) = beyond {
+            tracing::warn!(
+                attempt = self.id,
+                %cost,
+                %reserved,
+                "a provider reports more usage than its request allows; the envelope is charged what was reserved"
+            );
+        }
+        self.charge = charge.filter(|_| beyond.is_none());
     }
 }
 

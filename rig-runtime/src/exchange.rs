@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use rig_spec::{FailureClass, Policy, Price, Provider};
+use rig_spec::{FailureClass, Policy, Prices, Provider};
 
 use crate::attempt::millis;
 use crate::clock::{Clock, within};
@@ -19,8 +19,8 @@ use crate::transport::{Pieces, Request};
 pub(crate) struct Awaited<'a> {
     /// Who answers.
     pub(crate) provider: &'static Provider,
-    /// What the tokens cost, where that is known.
-    pub(crate) price: Option<&'a Price>,
+    /// What the tokens cost.
+    pub(crate) prices: Prices,
     /// Whether the model was told of tools; without any, a tool call is no answer.
     pub(crate) has_tools: bool,
     /// Who hears the answer.
@@ -62,7 +62,7 @@ pub(crate) async fn exchange(
         let heard = reading.push(&piece);
         if heard.has_usage {
             let (usage, served_tier) = reading.used();
-            dispatch.used(usage, served_tier, awaited.price);
+            dispatch.used(usage, served_tier, &awaited.prices);
         }
         if !heard.is_content {
             continue;

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use rig_spec::{Capability, FailureClass};
+use rig_spec::{Capability, FailureClass, Usd};
 use serde_json::json;
 
 use crate::attempt::{self, Ask, Outcome};
@@ -22,6 +22,7 @@ use crate::rig::Parts;
 use crate::run::Citation;
 use crate::search::{Finding, HttpSearch, Search as _};
 use crate::store::RowFailure;
+use crate::transport::Departure;
 
 /// The provider on the row of a search.
 pub(crate) const PROVIDER: &str = "search";
@@ -65,6 +66,7 @@ pub(crate) async fn search(
         }
     };
     let key = parts.access.search_key(search);
+    let departure = Departure::default();
     let searched = match (&parts.search, &*key) {
         (Some(own), _) => own.search(query),
         (None, Err(message)) => {
@@ -76,6 +78,7 @@ pub(crate) async fn search(
                 transport: &*parts.transport,
                 url: search.url,
                 key: key.as_ref(),
+                departure: departure.clone(),
             };
             Box::pin(async move { http.search(query).await })
         }
@@ -92,16 +95,18 @@ pub(crate) async fn search(
         host(search.url).into(),
     );
     dispatch.pay(reservation);
+    dispatch.sends(&departure);
     let limit = attempt::Limit::of(job, left);
     let done = within(&*parts.clock, limit.time, searched).await;
     let latency = dispatch.elapsed();
     let outcome = match done {
-        Some(Ok(found)) => Outcome::Found(found),
-        Some(Err(error)) => Outcome::Failed(Failed {
+        Some(Ok(found)) => Ok(found),
+        Some(Err(error)) => Err(Failed {
             rejected: error.rejected,
+            unbilled: error.unbilled,
             ..Failed::new(FailureClass::Network, format!("the search failed: {error}"))
         }),
-        None => Outcome::Failed(match limit.cut {
+        None => Err(match limit.cut {
             Some(left) => Failed::new(FailureClass::Timeout, left.message()),
             None => Failed::new(
                 FailureClass::Network,
@@ -112,13 +117,21 @@ pub(crate) async fn search(
             ),
         }),
     };
+    let outcome = match outcome.map_err(|failed| dispatch.complete(failed)) {
+        Ok(found) => Outcome::Found(found),
+        Err(failed) => Outcome::Failed(failed),
+    };
     let row = dispatch.row();
     row.latency_ms = u64::try_from(latency.as_millis()).unwrap_or(u64::MAX);
     row.failure = outcome.failure().map(|(class, _)| RowFailure::Class(class));
-    if let Outcome::Found(_) = outcome {
-        row.cost = search.cost;
-        dispatch.charge(Some(search.cost));
-        journal.spend(search.cost);
+    match &outcome {
+        Outcome::Found(_) => {
+            row.cost = search.cost;
+            dispatch.charge(Some(search.cost));
+            journal.spend(search.cost);
+        }
+        Outcome::Failed(failed) if failed.unbilled => dispatch.charge(Some(Usd::ZERO)),
+        _ => {}
     }
     outcome
 }

@@ -19,8 +19,8 @@ use crate::id;
 use crate::search::Search;
 use crate::store::place;
 use crate::store::{
-    AttemptRow, Capture, Envelope, EnvelopeState, Grade, Graded, ObservedLatency, Page, Spend,
-    Spending, Store, StoreError, Verdict, VerdictRow, VerdictsOf,
+    AttemptRow, Capture, ChargeRow, Envelope, EnvelopeState, Grade, Graded, ObservedLatency, Page,
+    Spend, Spending, Store, StoreError, Verdict, VerdictRow, VerdictsOf,
 };
 use crate::transport::Transport;
 use crate::transport::http::HttpTransport;
@@ -204,6 +204,15 @@ impl Rig {
     /// When the store cannot be read.
     pub async fn envelopes(&self) -> Result<Vec<EnvelopeState>, StoreError> {
         self.0.store.envelopes(self.now_ms()).await
+    }
+
+    /// Returns what was taken from an envelope, dispatch by dispatch, each beside its row: nearly in the order of dispatch.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub async fn charges(&self, envelope: &str) -> Result<Vec<ChargeRow>, StoreError> {
+        self.0.store.charges(envelope).await
     }
 
     /// Stores what somebody makes of an attempt (`&run.meta` is the one that served) or of a run, beside the rows. Every

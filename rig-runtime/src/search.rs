@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::key::Key;
 use crate::provider;
-use crate::transport::{self, BoxFuture, Request, Transport};
+use crate::transport::{self, BoxFuture, Departure, Request, Transport};
 
 /// Searches the web. Never retries.
 pub trait Search: Send + Sync {
@@ -31,11 +31,25 @@ pub struct Finding {
 
 /// Why nothing was found. The text never holds a key or the query.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SearchError {
     /// What happened, e.g. `connection refused`.
     pub message: String,
-    /// Whether the same search can never succeed, so that no budget is spent on it.
+    /// Whether the same search can never succeed, so that no retry budget is spent on it.
     pub rejected: bool,
+    /// Whether the search cannot have been billed, so that its envelope is charged nothing (E2).
+    pub unbilled: bool,
+}
+
+impl SearchError {
+    /// Returns the error of a search that may succeed another time and may have been billed.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            rejected: false,
+            unbilled: false,
+        }
+    }
 }
 
 impl fmt::Display for SearchError {
@@ -51,14 +65,16 @@ pub(crate) struct HttpSearch<'a> {
     pub(crate) transport: &'a dyn Transport,
     pub(crate) url: &'static str,
     pub(crate) key: Option<&'a Key>,
+    /// Where the transport says whether the search was sent.
+    pub(crate) departure: Departure,
 }
 
 impl Search for HttpSearch<'_> {
     fn search(&self, query: String) -> BoxFuture<'_, Result<Vec<Finding>, SearchError>> {
         Box::pin(async move {
             let failed = |error: transport::TransportError| SearchError {
-                message: provider::transport_failed(&error).message,
-                rejected: false,
+                unbilled: !error.was_sent,
+                ..SearchError::new(provider::transport_failed(&error).message)
             };
             let sent = self.transport.send(self.request(&query)).await;
             let response = sent.map_err(failed)?;
@@ -77,11 +93,11 @@ impl HttpSearch<'_> {
         if let Some(key) = self.key {
             headers.push(("authorization", format!("Bearer {}", key.reveal())));
         }
-        Request::new(
-            self.url.to_owned(),
-            headers,
-            json!({ "query": query }).to_string().into_bytes(),
-        )
+        let body = json!({ "query": query }).to_string().into_bytes();
+        Request {
+            departure: self.departure.clone(),
+            ..Request::new(self.url.to_owned(), headers, body)
+        }
     }
 }
 
@@ -94,14 +110,13 @@ struct Results {
 fn decode(status: u16, body: &[u8]) -> Result<Vec<Finding>, SearchError> {
     if !(200..300).contains(&status) {
         return Err(SearchError {
-            message: format!("the search provider answered with status {status}"),
             rejected: (400..500).contains(&status) && ![408, 429].contains(&status),
+            unbilled: (400..600).contains(&status),
+            ..SearchError::new(format!("the search provider answered with status {status}"))
         });
     }
-    let results: Results = serde_json::from_slice(body).map_err(|_| SearchError {
-        message: "the search provider's answer holds no `results`".to_owned(),
-        rejected: false,
-    })?;
+    let results: Results = serde_json::from_slice(body)
+        .map_err(|_| SearchError::new("the search provider's answer holds no `results`"))?;
     let text = |result: &Value, name: &str| result[name].as_str().unwrap_or_default().to_owned();
     let finding = |result: &Value| {
         let content = match result["content"].as_str() {

@@ -361,16 +361,17 @@ pub fn chat_completion(
         "usage": {
             "prompt_tokens": tokens_in,
             "completion_tokens": tokens_out,
-            "total_tokens": tokens_in + tokens_out,
+            "total_tokens": tokens_in.saturating_add(tokens_out),
         },
     })
     .to_string()
 }
 
 fn copy(request: &Request) -> Request {
-    Request::new(
-        request.url.clone(),
-        request.headers.clone(),
-        request.body.clone(),
-    )
+    Request {
+        url: request.url.clone(),
+        headers: request.headers.clone(),
+        body: request.body.clone(),
+        departure: request.departure.clone(),
+    }
 }

@@ -23,7 +23,7 @@ pub use knob::{
     Anthropic, AnyProvider, CONFLICTS, Conflict, DeepInfra, DeepSeek, Effort, Fireworks, Gemini,
     Grok, Honours, Knob, Known, NOTES, Notes, OpenAi, Rule, Takes, knobs, markers,
 };
-pub use limits::Limits;
+pub use limits::{Limits, Prices, SearchFee};
 pub use lowered::{Lowered, Shape, Step, coaching};
 pub use money::{LongPrompt, Price, Rates, Usd, UsdPerMtok};
 pub use narrowing::Narrowing;

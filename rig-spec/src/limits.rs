@@ -1,8 +1,8 @@
-//! How large, and so how dear, can one attempt of a candidate become?
+//! The size of one attempt of a candidate, and the most that it can cost.
 //!
-//! One rule for the compiler's worst case and for what an envelope reserves.
+//! The compiler's worst case and an envelope's reservation follow this one rule.
 
-use crate::{Price, Usd};
+use crate::{Price, Tier, Usd};
 
 /// What is known of a candidate's size, beside what its tokens cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,8 +11,9 @@ pub struct Limits {
     pub context_window: Option<u64>,
     /// The most output tokens.
     pub max_output: Option<u64>,
-    /// The price of the tier that may serve instead of the one that is asked for; `None` where that is the same.
-    pub ordinary_price: Option<Price>,
+    /// The prices of the tiers that may serve instead of the requested one, by `Tier as usize`; `None` for a tier that cannot
+    /// serve or has the price of the requested one.
+    pub tiers: [Option<Price>; Tier::ALL.len()],
 }
 
 impl Limits {
@@ -20,7 +21,7 @@ impl Limits {
     pub const UNKNOWN: Self = Self {
         context_window: None,
         max_output: None,
-        ordinary_price: None,
+        tiers: [None; Tier::ALL.len()],
     };
 
     /// The context window of a model whose window is not known: the largest of the registry, in tokens.
@@ -43,15 +44,15 @@ impl Limits {
         self
     }
 
-    /// Sets the price of the tier that may serve instead.
+    /// Sets the price of a tier that may serve instead of the requested one.
     #[must_use]
-    pub const fn ordinary(mut self, price: Price) -> Self {
-        self.ordinary_price = Some(price);
+    pub const fn tier(mut self, tier: Tier, price: Price) -> Self {
+        self.tiers[tier as usize] = Some(price);
         self
     }
 
-    /// Returns the most that one attempt can cost whose input is at most this many tokens, under the route's
-    /// `max_output_tokens`. Without a price it is reckoned at [`Price::CONSERVATIVE`].
+    /// Returns the most that one attempt can cost, whichever tier serves (E5). Its input is at most `tokens_in` tokens, its
+    /// output the route's `max_output_tokens`. A model without a price costs [`Price::CONSERVATIVE`] (E3).
     #[must_use]
     pub fn most(
         &self,
@@ -64,8 +65,83 @@ impl Limits {
         let output = max_output_tokens.unwrap_or(own);
         let asked = price.unwrap_or(Price::CONSERVATIVE);
         let most = |price: Price| price.most(tokens_in.min(context), output);
-        let ordinary = self.ordinary_price.map(most).unwrap_or_default();
-        most(asked).max(ordinary)
+        let others = self.tiers.into_iter().flatten().map(most);
+        others.fold(most(asked), Usd::max)
+    }
+}
+
+/// What a model's tokens cost, by the tier that serves (E5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Prices {
+    /// At the requested tier; `None` where no price is known.
+    pub requested: Option<Price>,
+    /// At other tiers, by `Tier as usize`; `None` has the price of the requested tier.
+    pub others: [Option<Price>; Tier::ALL.len()],
+    /// What the web searches cost that the provider runs itself; `None` where that is not known.
+    pub search: Option<SearchFee>,
+}
+
+/// What a provider charges for the web searches that it runs itself, beside the tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SearchFee {
+    /// The models: those whose name begins so.
+    pub models: &'static str,
+    /// The fee.
+    pub fee: Usd,
+    /// Whether it is charged for each search; else once for a request with any.
+    pub is_per_search: bool,
+}
+
+impl SearchFee {
+    /// The most searches that a request allows its provider, where the provider takes a bound. Reservations count with it.
+    pub const MOST: u32 = 5;
+
+    /// Returns a fee for each search.
+    #[must_use]
+    pub const fn per_search(models: &'static str, fee: Usd) -> Self {
+        Self {
+            models,
+            fee,
+            is_per_search: true,
+        }
+    }
+
+    /// Returns a fee for each request with a search, however many there are.
+    #[must_use]
+    pub const fn per_request(models: &'static str, fee: Usd) -> Self {
+        Self {
+            models,
+            fee,
+            is_per_search: false,
+        }
+    }
+
+    /// Returns what so many searches of one request cost.
+    #[must_use]
+    pub fn cost(&self, searches: u64) -> Usd {
+        let times = if self.is_per_search {
+            searches
+        } else {
+            searches.min(1)
+        };
+        Usd::nanos(self.fee.as_nanos().saturating_mul(times))
+    }
+
+    /// Returns the most that the searches of one request cost.
+    #[must_use]
+    pub fn most(&self) -> Usd {
+        self.cost(Self::MOST.into())
+    }
+}
+
+impl Prices {
+    /// Returns what the tokens of an answer cost, by the tier that its provider says served it. Without one, or for an unknown
+    /// one, that is the price at the requested tier.
+    #[must_use]
+    pub fn at(&self, served: Option<&str>) -> Option<Price> {
+        let served = served.and_then(Tier::served);
+        let own = served.and_then(|tier| self.others[tier as usize]);
+        self.requested.map(|requested| own.unwrap_or(requested))
     }
 }
 
@@ -77,19 +153,39 @@ mod tests {
     const CHEAP: Price = Price::flat(Rates::nanos(1_000_000_000, 2_000_000_000));
     const DEAR: Price = Price::flat(Rates::nanos(2_000_000_000, 4_000_000_000));
 
-    // C9, E2, E3
+    // C9, E2, E3, E5
     #[test]
-    fn an_attempt_costs_no_more_than_its_tokens_at_the_dearer_tier() {
+    fn an_attempt_costs_no_more_than_its_tokens_at_the_dearest_tier() {
         let known = Limits::UNKNOWN.context(10_000).output(5_000);
         let most = |limits: Limits, price, tokens_in, output| limits.most(price, tokens_in, output);
         let usd = |micros: u64| Usd::nanos(micros * 1_000);
         assert_eq!(most(known, Some(CHEAP), 100, Some(10)), usd(120));
         assert_eq!(most(known, Some(CHEAP), 100, None), usd(10_100));
         assert_eq!(most(known, Some(CHEAP), u64::MAX, Some(10)), usd(10_020));
-        let tiered = known.ordinary(DEAR);
+        let tiered = known.tier(Tier::Standard, DEAR);
         assert_eq!(most(tiered, Some(CHEAP), 100, Some(10)), usd(240));
         // 30 and 180 USD per million tokens.
         assert_eq!(most(known, None, 100, Some(10)), usd(4_800));
+        // E5: what is charged follows the tier that served.
+        let prices = Prices {
+            requested: Some(CHEAP),
+            others: tiered.tiers,
+            search: None,
+        };
+        for (served, price) in [
+            (None, CHEAP),
+            (Some("default"), DEAR),
+            (Some("priority"), CHEAP),
+            (Some("words"), CHEAP),
+        ] {
+            assert_eq!(prices.at(served), Some(price), "{served:?}");
+        }
+        assert_eq!(Prices::default().at(Some("default")), None);
+        // E5: a provider's own searches cost by the search or by the request.
+        let fee = Usd::nanos(7);
+        let costs = |fee: SearchFee| [0, 1, 3].map(|searches| fee.cost(searches).as_nanos());
+        assert_eq!(costs(SearchFee::per_search("", fee)), [0, 7, 21]);
+        assert_eq!(costs(SearchFee::per_request("", fee)), [0, 7, 7]);
         // An output that nobody bounds fills the window, which may be the largest there is.
         let unknown = Limits::UNKNOWN.most(Some(CHEAP), 0, None);
         assert_eq!(unknown, usd(2 * Limits::LARGEST_CONTEXT));

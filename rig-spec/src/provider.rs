@@ -5,7 +5,7 @@
 //!
 //! Source of the wire facts: each provider's public API reference, as of August 2026.
 
-use crate::{Capabilities, Capability, Tier};
+use crate::{Capabilities, Capability, SearchFee, Tier, Usd};
 
 /// A wire format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -109,6 +109,8 @@ pub struct Provider {
     pub cache: CacheDirective,
     /// The service tiers that can be asked for by name; another is not sent.
     pub tiers: &'static [Tier],
+    /// What it charges for the web searches that it runs itself. The first row that fits the model counts.
+    pub search_fees: &'static [SearchFee],
 }
 
 impl Provider {
@@ -126,7 +128,15 @@ impl Provider {
         cached_prefix: None,
         cache: CacheDirective::None,
         tiers: &[],
+        search_fees: &[],
     };
+
+    /// Returns what a model's own web searches cost beside its tokens; `None` where that is not known.
+    #[must_use]
+    pub fn search_fee(&self, model: &str) -> Option<SearchFee> {
+        let mut fees = self.search_fees.iter();
+        fees.find(|fee| model.starts_with(fee.models)).copied()
+    }
 }
 
 const NATIVE: Capabilities =
@@ -146,6 +156,11 @@ pub static OPENAI: Provider = Provider {
     cached_prefix: Some(1_024),
     cache: CacheDirective::PromptCacheKey,
     tiers: &Tier::ALL,
+    search_fees: &[
+        // Pricing page, "web search": 10 USD per 1,000 calls, 25 for previews of models without reasoning.
+        SearchFee::per_request("gpt-5", Usd::nanos(10_000_000)),
+        SearchFee::per_request("", Usd::nanos(25_000_000)),
+    ],
 };
 
 /// Anthropic. It has no JSON mode without a schema.
@@ -161,6 +176,10 @@ pub static ANTHROPIC: Provider = Provider {
     cached_prefix: Some(512),
     cache: CacheDirective::CacheControl,
     tiers: &[Tier::Standard, Tier::Priority],
+    search_fees: &[
+        // Web search tool, "usage and pricing": 10 USD per 1,000 searches.
+        SearchFee::per_search("", Usd::nanos(10_000_000)),
+    ],
 };
 
 /// Gemini. It caches by itself; a handle of a cache is the caller's to make.
@@ -180,6 +199,13 @@ pub static GEMINI: Provider = Provider {
     cached_prefix: Some(1_024),
     cache: CacheDirective::CachedContent,
     tiers: &Tier::ALL,
+    search_fees: &[
+        // Pricing page, "grounding with Google Search": 35 USD per 1,000 requests, from the third generation on 14 USD
+        // per 1,000 queries. The free allowance is not counted.
+        SearchFee::per_request("gemini-1", Usd::nanos(35_000_000)),
+        SearchFee::per_request("gemini-2", Usd::nanos(35_000_000)),
+        SearchFee::per_search("", Usd::nanos(14_000_000)),
+    ],
 };
 
 /// DeepSeek. Its chat endpoint has JSON mode only.
@@ -195,6 +221,7 @@ pub static DEEPSEEK: Provider = Provider {
     cached_prefix: Some(64),
     cache: CacheDirective::None,
     tiers: &[],
+    search_fees: &[],
 };
 
 /// xAI.
@@ -210,6 +237,10 @@ pub static GROK: Provider = Provider {
     cached_prefix: None,
     cache: CacheDirective::PromptCacheKey,
     tiers: &[Tier::Standard, Tier::Priority],
+    search_fees: &[
+        // Pricing page, "tools": 5 USD per 1,000 calls of the web search.
+        SearchFee::per_search("", Usd::nanos(5_000_000)),
+    ],
 };
 
 /// DeepInfra. Schema enforcement depends on the model, so it is not assumed.
@@ -225,6 +256,7 @@ pub static DEEPINFRA: Provider = Provider {
     cached_prefix: None,
     cache: CacheDirective::PromptCacheKey,
     tiers: &[],
+    search_fees: &[],
 };
 
 /// Fireworks. It takes a priority tier, but never says which tier served.
@@ -240,6 +272,7 @@ pub static FIREWORKS: Provider = Provider {
     cached_prefix: None,
     cache: CacheDirective::PromptCacheKey,
     tiers: &[Tier::Priority],
+    search_fees: &[],
 };
 
 /// Every built-in provider.

@@ -10,7 +10,7 @@ const TABLE: &str = include_str!("registry.txt");
 /// What is known about a model. What is not known is `None`, never 0.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ModelFacts {
-    /// What its tokens cost at the ordinary tier.
+    /// What its tokens cost at the standard tier.
     pub price: Option<Price>,
     /// What they cost at another tier.
     pub tiers: Vec<(Tier, Price)>,
@@ -55,6 +55,13 @@ pub fn model_facts(provider: &str, model: &str) -> Option<ModelFacts> {
 }
 
 impl ModelFacts {
+    /// Returns what the model's tokens cost at a tier; the standard price where the tier has none of its own.
+    #[must_use]
+    pub fn price_at(&self, tier: Tier) -> Option<Price> {
+        let listed = self.tiers.iter().find(|(known, _)| *known == tier);
+        listed.map(|(_, price)| *price).or(self.price)
+    }
+
     fn read(pairs: &[(&str, &str)]) -> Self {
         let get = |key: &str| {
             pairs

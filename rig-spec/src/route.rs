@@ -3,7 +3,9 @@
 //! Generated code fills in these types as `static`s. Whatever does not depend on a call is already decided
 //! in them: the ladder's order, who is live, how each candidate is asked for JSON.
 
-use crate::{Backoff, Capabilities, FailureClass, Limits, Lowered, Price, Provider, Template, Usd};
+use crate::{
+    Backoff, Capabilities, FailureClass, Limits, Lowered, Price, Prices, Provider, Template, Usd,
+};
 
 /// A route: the contract that a call runs under.
 #[derive(Debug, PartialEq)]
@@ -251,9 +253,38 @@ impl Project {
     };
 }
 
+impl Candidate {
+    /// Returns what its tokens cost at each tier.
+    #[must_use]
+    pub fn prices(&self) -> Prices {
+        Prices {
+            requested: self.price,
+            others: self.limits.tiers,
+            search: self.provider.search_fee(self.model),
+        }
+    }
+}
+
 impl Tier {
     /// Every tier.
     pub const ALL: [Self; 3] = [Self::Standard, Self::Flex, Self::Priority];
+
+    /// Returns the tier that a provider names as the one that served, in any provider's words.
+    #[must_use]
+    pub fn served(name: &str) -> Option<Self> {
+        let is = |known: &str| name.eq_ignore_ascii_case(known);
+        if is("default") || is("on_demand") {
+            return Some(Self::Standard);
+        }
+        Self::ALL.into_iter().find(|tier| is(tier.name()))
+    }
+
+    /// Returns whether this tier may serve a request for `requested`. A provider may serve any tier where none is
+    /// requested, and the standard one where it has no room in the requested one.
+    #[must_use]
+    pub fn may_serve(self, requested: Option<Self>) -> bool {
+        requested.is_none_or(|requested| self == requested || self == Self::Standard)
+    }
 
     /// Returns the serialized name.
     #[must_use]

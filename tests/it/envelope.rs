@@ -84,7 +84,7 @@ fn the_bound_is_reserved_and_what_it_cost_is_charged() {
 #[test]
 fn unknown_usage_costs_what_was_reserved() {
     let world = World::with_keys(BOTH);
-    world.push([shed(), bad(), good()]);
+    world.push([Scripted::fault("the connection was reset"), bad(), good()]);
     let call = ladder(question()).envelope("e", Usd::dollars(1));
     block_on(call.on(&world.rig).run()).unwrap();
     let rows = world.store.rows();

@@ -10,6 +10,7 @@ mod bounds;
 mod cache;
 mod cancel;
 mod capture;
+mod charge;
 mod deadline;
 mod drill;
 mod envelope;

@@ -65,6 +65,14 @@ pub async fn relayed(input: RelayedInput) -> rig::Result<ladder::Reply>;
 #[rig::route("tooled")]
 pub async fn tooled(input: TooledInput) -> rig::Result<rig::Turn<self::Reply>>;
 
+/// No tier.
+#[rig::route("tier-open")]
+pub async fn tier_open(input: TierOpenInput) -> rig::Result<ladder::Reply>;
+
+/// A tier that the provider may have no room in.
+#[rig::route("tier-priority")]
+pub async fn tier_priority(input: TierPriorityInput) -> rig::Result<ladder::Reply>;
+
 /// Grounded on the web.
 #[rig::route("grounded")]
 pub async fn grounded(input: GroundedInput) -> rig::Result<ladder::Reply>;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use rig::Usd;
 use rig::store::{
-    AttemptRow, Capture, Envelope, EnvelopeState, ExportNext, ExportTurn, Exported, Grade,
-    ObservedLatency, Page, Reserve, Reserved, Spend, Spending, Store, StoreError, VerdictRow,
-    VerdictsOf,
+    AttemptRow, Capture, ChargeRow, Envelope, EnvelopeState, ExportNext, ExportTurn, Exported,
+    Grade, ObservedLatency, Page, Reserve, Reserved, Spend, Spending, Store, StoreError,
+    VerdictRow, VerdictsOf,
 };
 use rig::testing::MemoryStore;
 use rig::transport::BoxFuture;
@@ -95,6 +95,10 @@ impl Store for Watched {
 
     fn envelopes(&self, now_ms: i64) -> BoxFuture<'_, Result<Vec<EnvelopeState>, StoreError>> {
         self.store.envelopes(now_ms)
+    }
+
+    fn charges(&self, envelope: &str) -> BoxFuture<'_, Result<Vec<ChargeRow>, StoreError>> {
+        self.store.charges(envelope)
     }
 
     fn page(&self, of: Page) -> BoxFuture<'_, Result<Vec<AttemptRow>, StoreError>> {

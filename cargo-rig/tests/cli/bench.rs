@@ -188,7 +188,8 @@ pub(crate) fn id(case: usize) -> String {
     format!("capture-{case:02}")
 }
 
-fn row(case: usize) -> AttemptRow {
+/// The row of a case that was served.
+pub(crate) fn row(case: usize) -> AttemptRow {
     AttemptRow {
         id: id(case),
         ts_ms: 1_790_000_000_000 + case as i64 * 1_000,
@@ -205,6 +206,7 @@ fn row(case: usize) -> AttemptRow {
         tokens_cache_write: None,
         cost: Usd::nanos(120_000),
         pricing_missing: false,
+        usage_missing: false,
         latency_ms: 500 + case as u64,
         ttfb_ms: None,
         failure: None,

@@ -1,8 +1,11 @@
 //! Do the commands that read tell what the rows say?
 
+use rig_runtime::store::sqlite::SqliteStore;
+use rig_runtime::store::{Envelope, Reserve, Store as _};
+use rig_spec::Usd;
 use serde_json::Value;
 
-use crate::bench::Bench;
+use crate::bench::{self, Bench};
 
 fn json(bench: &Bench, arguments: &[&str]) -> Value {
     let ran = bench.rig(arguments);
@@ -141,6 +144,78 @@ fn runs_are_listed_shown_and_graded() {
             .contains("graded up for attempt 1")
     );
     assert_eq!(bench.rig(&["run", "nothing"]).code, 2);
+}
+
+// E2: the command explains, line by line, why an envelope was charged more than its rows cost.
+#[test]
+fn an_envelope_is_shown_with_what_each_run_took() {
+    let bench = Bench::new();
+    let store = SqliteStore::open(&bench.database()).unwrap();
+    let mut rows = [bench::row(41), bench::row(42), bench::row(43)];
+    rows[1].usage_missing = true;
+    rows[1].cost = Usd::ZERO;
+    rows[2].run_id = rows[1].run_id.clone();
+    for (row, charge) in rows.iter().zip([Some(rows[0].cost), None, None]) {
+        let reserved = store.reserve(Reserve {
+            envelope: Envelope {
+                name: "support".to_owned(),
+                cap: Usd::dollars(5),
+            },
+            id: row.id.clone(),
+            amount: Usd::nanos(2_000_000),
+            now_ms: row.ts_ms,
+            lapses_ms: i64::MAX,
+        });
+        drop(reserved);
+        store.record(row.clone());
+        if row.id != rows[2].id {
+            store.settle(&row.id, charge);
+        }
+    }
+    drop(store);
+
+    let whole = json(&bench, &["envelopes", "support", "--json"]);
+    assert_eq!(whole["spent_nanousd"], 2_120_000);
+    assert_eq!(whole["reserved_nanousd"], 2_000_000);
+    let runs = whole["runs"].as_array().unwrap();
+    let sums: Vec<_> = runs
+        .iter()
+        .map(|run| {
+            (
+                run["charged_nanousd"].as_u64(),
+                run["cost_nanousd"].as_u64(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        sums,
+        [
+            (Some(120_000), Some(120_000)),
+            (Some(2_000_000), Some(120_000))
+        ]
+    );
+    let differences: Vec<_> = runs[1]["charges"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|charge| charge["difference"].clone())
+        .collect();
+    assert_eq!(differences, ["usage_missing", "under_way"]);
+
+    let text = bench.rig(&["envelopes", "support"]).stdout;
+    for words in [
+        "run-41  label",
+        "charged $0.00212, cost of the rows $0.00024",
+        "+$0.002 1 request: usage not reported, so its reservation is charged",
+        "-$0.00012 1 request: under way, charged when it ends",
+        "≥ $0.00012",
+    ] {
+        assert!(text.contains(words), "{words} in\n{text}");
+    }
+    let all = json(&bench, &["envelopes", "supp", "--json"]);
+    assert_eq!(all["envelopes"][0]["name"], "support");
+    let report = json(&bench, &["report", "--since", "9000d", "--json"]);
+    assert_eq!(report["groups"][0]["usage_missing_attempts"], 1);
 }
 
 #[test]

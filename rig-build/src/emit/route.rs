@@ -2,9 +2,9 @@
 //!
 //! Only what the route says is written; the rest is as in a route that says nothing (`Route::BLANK`).
 
-use rig_spec::{Backoff, Cache, FailureClass, Policy, Tier};
+use rig_spec::{Backoff, Cache, FailureClass, Policy};
 
-use super::values::{integer, optional};
+use super::values::{integer, optional, tier};
 use super::{bounds, forms, put, tables};
 use crate::check::{Checked, PlannedGrounding};
 use crate::names::pascal;
@@ -124,14 +124,7 @@ fn policy(route: &Checked) -> Option<String> {
         ("first_token_ms", time(route.first_token_ms)),
         ("idle_ms", time(route.idle_ms)),
         ("deadline_ms", time(route.deadline_ms)),
-        (
-            "tier",
-            route.tier.map(|tier| match tier {
-                Tier::Standard => some("__rig::Tier::Standard"),
-                Tier::Flex => some("__rig::Tier::Flex"),
-                Tier::Priority => some("__rig::Tier::Priority"),
-            }),
-        ),
+        ("tier", route.tier.map(|at| some(tier(at)))),
         ("sampling", sampling(route)),
     ];
     said(&fields).then(|| literal("__rig::Policy", "    ", &fields))

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use rig_spec::{Capabilities, Capability, Limits, Price, Rates, UsdPerMtok};
+use rig_spec::{Capabilities, Capability, Limits, Price, Rates, Tier, UsdPerMtok};
 
 /// Writes an integer in groups of three digits: `60_000`.
 pub(super) fn integer(value: impl Display) -> String {
@@ -86,12 +86,24 @@ pub(super) fn limits(limits: &Limits) -> String {
         Some(value) => format!(".{name}({value})"),
         None => String::new(),
     };
+    let tiers = Tier::ALL.into_iter().zip(limits.tiers);
+    let tiers = tiers.filter_map(|(tier, price)| Some((tier, price?)));
+    let tiers = tiers.map(|(of, at)| format!(".tier({}, {})", tier(of), price(&at)));
     format!(
         "__rig::Limits::UNKNOWN{}{}{}",
         part("context", limits.context_window.map(integer)),
         part("output", limits.max_output.map(integer)),
-        part("ordinary", limits.ordinary_price.as_ref().map(price)),
+        tiers.collect::<String>(),
     )
+}
+
+/// Writes a tier.
+pub(super) fn tier(tier: Tier) -> &'static str {
+    match tier {
+        Tier::Standard => "__rig::Tier::Standard",
+        Tier::Flex => "__rig::Tier::Flex",
+        Tier::Priority => "__rig::Tier::Priority",
+    }
 }
 
 /// Writes a set of flags.

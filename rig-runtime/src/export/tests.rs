@@ -49,6 +49,7 @@ fn row(number: u32) -> AttemptRow {
         tokens_cache_write: None,
         cost: Usd::nanos(123_456_789),
         pricing_missing: false,
+        usage_missing: false,
         latency_ms: 812,
         ttfb_ms: Some(300),
         failure: None,

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use rig_spec::{FailureClass, Price, model_facts};
+use rig_spec::{FailureClass, Prices, Tier, model_facts};
 
 use super::{Asked, Cache, Form, RawReply, guard};
 use crate::access::given_key;
@@ -13,6 +13,7 @@ use crate::cache::CacheHandle;
 use crate::clock::within;
 use crate::conform::Held;
 use crate::dispatch::{Dispatch, Origin};
+use crate::envelope;
 use crate::error::{Error, Failure};
 use crate::exchange::{Awaited, exchange};
 use crate::id;
@@ -123,7 +124,8 @@ async fn dispatch(
         streams: listener.is_some(),
     });
 
-    let price = price(asked);
+    let prices = prices(asked);
+    let is_unpriced = prices.requested.is_none();
     let origin = Origin {
         lane: LANE,
         route: "",
@@ -141,7 +143,7 @@ async fn dispatch(
     let cache_key = told.map(str::to_owned);
     let row = dispatch.row();
     row.requested_tier = asked.policy.tier;
-    row.pricing_missing = price.is_none();
+    row.pricing_missing = is_unpriced;
     row.cache_key.clone_from(&cache_key);
     row.prefix_fingerprint = prefix.map(|prefix| prefix.fingerprint);
 
@@ -151,7 +153,7 @@ async fn dispatch(
     };
     let awaited = Awaited {
         provider,
-        price: price.as_ref(),
+        prices,
         has_tools: !tools.is_empty(),
         listener,
         policy: &asked.policy,
@@ -162,13 +164,16 @@ async fn dispatch(
         None => Err(limit.timed_out()),
     };
     let reply = reply.map_err(|failed| dispatch.complete(failed));
+    let is_unbilled = reply.as_ref().is_err_and(|failed| failed.unbilled);
 
     let latency = dispatch.elapsed();
     let (usage, served_tier) = match &reply {
         Ok(reply) => (reply.usage, reply.served_tier.clone()),
         Err(failed) => (failed.usage, failed.served_tier.clone()),
     };
-    let cost = dispatch.used(usage, served_tier.clone(), price.as_ref());
+    let price = prices.at(served_tier.as_deref());
+    dispatch.charge(envelope::charge(usage, is_unbilled, price));
+    let cost = dispatch.used(usage, served_tier.clone(), &prices);
     let row = dispatch.row();
     row.latency_ms = millis(latency);
     let failure = reply.as_ref().err();
@@ -191,7 +196,7 @@ async fn dispatch(
         cache_key,
         cost,
         run_cost: cost,
-        pricing_missing: price.is_none(),
+        pricing_missing: is_unpriced,
         latency,
         validated: false,
         attempts: journal.attempts(),
@@ -217,12 +222,14 @@ fn prefix(asked: &Asked) -> Option<Prefix> {
     }
 }
 
-/// Returns what the model's tokens cost at the tier that is asked for, where that is known.
-fn price(asked: &Asked) -> Option<Price> {
-    let facts = model_facts(asked.provider.name, &asked.model)?;
-    let tier = asked.policy.tier;
-    let at_tier = facts.tiers.iter().find(|(known, _)| Some(*known) == tier);
-    at_tier.map(|(_, price)| *price).or(facts.price)
+/// Returns what the model's tokens cost at each tier, where that is known.
+fn prices(asked: &Asked) -> Prices {
+    let facts = model_facts(asked.provider.name, &asked.model).unwrap_or_default();
+    Prices {
+        requested: facts.price_at(asked.policy.tier.unwrap_or(Tier::Standard)),
+        others: Tier::ALL.map(|tier| facts.price_at(tier)),
+        search: asked.provider.search_fee(&asked.model),
+    }
 }
 
 impl<'a> From<&'a super::Tool> for Offer<'a> {

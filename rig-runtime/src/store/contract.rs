@@ -10,8 +10,8 @@ use rig_spec::{FailureClass, Tier, Usd};
 use super::memory::MemoryStore;
 use super::sqlite::SqliteStore;
 use super::{
-    AttemptRow, Capture, Envelope, EnvelopeState, ObservedLatency, Page, Reserve, Reserved,
-    RowFailure, Spend, Spending, Store, Traceparent,
+    AttemptRow, Capture, ChargeRow, Envelope, EnvelopeState, ObservedLatency, Page, Reserve,
+    Reserved, RowFailure, Spend, Spending, Store, Traceparent,
 };
 
 mod beside;
@@ -42,6 +42,7 @@ pub(super) fn row(run_id: &str, attempt: u32) -> AttemptRow {
         tokens_cache_write: Some(0),
         cost: Usd::nanos(123_456_789),
         pricing_missing: false,
+        usage_missing: false,
         latency_ms: 812,
         ttfb_ms: Some(300),
         failure: None,
@@ -184,6 +185,34 @@ fn check_envelopes(store: &Arc<dyn Store>) {
         holds("b", 70, 21, 0),
     ];
     assert_eq!(block_on(store.envelopes(2_000)), Ok(all.to_vec()));
+
+    // What was taken from one envelope, in the order of the ids, each beside its row.
+    let attempt = AttemptRow {
+        id: "a3".to_owned(),
+        ..row("charged", 1)
+    };
+    store.record(attempt.clone());
+    let charge = |id: &str, reserved, charged: Option<u64>, is_expired| ChargeRow {
+        id: id.to_owned(),
+        reserved: Usd::nanos(reserved),
+        charged: charged.map(Usd::nanos),
+        is_expired,
+        row: (id == "a3").then(|| attempt.clone()),
+    };
+    let of = |name: &str| block_on(store.charges(name)).unwrap();
+    let charges = [
+        charge("a1", 60, Some(10), false),
+        charge("a2", 40, Some(40), false),
+        charge("a3", 50, Some(0), false),
+        charge("a4", 50, Some(80), false),
+    ];
+    assert_eq!(of("a"), charges);
+    let charges = [
+        charge("b1", 70, Some(20), false),
+        charge("b2", 1, Some(1), true),
+    ];
+    assert_eq!(of("b"), charges);
+    assert_eq!(of("nobody's"), []);
 
     // The largest amounts neither wrap nor fit by accident.
     let most = u64::MAX;

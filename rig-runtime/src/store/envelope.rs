@@ -4,6 +4,8 @@
 
 use rig_spec::Usd;
 
+use super::AttemptRow;
+
 /// A named spending cap. Whoever opens it first sets the cap, and nothing resizes it (E1).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Envelope {
@@ -48,6 +50,21 @@ pub enum Reserved {
     Granted,
     /// The amount is more than the envelope has left; nothing has changed.
     Exhausted(EnvelopeState),
+}
+
+/// What one dispatch took from an envelope, beside what its row says that it cost.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChargeRow {
+    /// The reservation's id; that of the attempt's row.
+    pub id: String,
+    /// What was reserved.
+    pub reserved: Usd,
+    /// What was charged; `None` while the dispatch is under way.
+    pub charged: Option<Usd>,
+    /// Whether nobody settled the reservation in time, so that all of it is charged.
+    pub is_expired: bool,
+    /// The attempt's row; `None` for a dispatch that has none (yet).
+    pub row: Option<AttemptRow>,
 }
 
 impl EnvelopeState {

@@ -166,7 +166,7 @@ impl ExportRow {
             provider: Name::of(&row.provider),
             model: Name::of(&row.model),
             requested_tier: row.requested_tier,
-            served_tier: row.served_tier.as_deref().and_then(tier),
+            served_tier: row.served_tier.as_deref().and_then(Tier::served),
             tokens_in: row.tokens_in,
             tokens_out: row.tokens_out,
             tokens_cached: row.tokens_cached,
@@ -212,18 +212,6 @@ impl Name {
     }
 }
 
-/// Returns a served tier, as any of the providers names it.
-fn tier(name: &str) -> Option<Tier> {
-    if ["default", "on_demand"]
-        .iter()
-        .any(|standard| name.eq_ignore_ascii_case(standard))
-    {
-        return Some(Tier::Standard);
-    }
-    let mut tiers = Tier::ALL.into_iter();
-    tiers.find(|tier| name.eq_ignore_ascii_case(tier.name()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -253,7 +241,7 @@ mod tests {
             ("priority", Some(Tier::Priority)),
             ("the words of an answer", None),
         ] {
-            assert_eq!(tier(name), expected, "{name}");
+            assert_eq!(Tier::served(name), expected, "{name}");
         }
     }
 

@@ -115,12 +115,12 @@ impl Ledger {
         found.stage = Stage::Settled(charge);
     }
 
-    /// Forgets a reservation that is settled.
-    pub(super) fn forget(&mut self, id: &str) {
-        let is_settled = |charge: &Charge| matches!(charge.stage, Stage::Settled(_));
-        if self.charges.get(id).is_some_and(is_settled) {
-            self.charges.remove(id);
-        }
+    /// Returns the reservations of an envelope, settled ones included, in the order of their ids.
+    pub(super) fn charges(&self, envelope: &str) -> Vec<(&String, &Charge)> {
+        let of = |(_, charge): &(&String, &Charge)| charge.envelope == envelope;
+        let mut charges: Vec<_> = self.charges.iter().filter(of).collect();
+        charges.sort_unstable_by_key(|(id, _)| *id);
+        charges
     }
 
     /// Takes in an envelope.
@@ -140,6 +140,17 @@ impl Ledger {
             account.under_way.insert((charge.lapses_ms, id.clone()));
         }
         self.charges.insert(id, charge);
+    }
+}
+
+impl Charge {
+    /// Returns what is charged; `None` while the dispatch is under way.
+    pub(super) fn charged(&self) -> Option<Usd> {
+        match self.stage {
+            Stage::UnderWay => None,
+            Stage::Lapsed => Some(self.reserved),
+            Stage::Settled(cost) => Some(cost),
+        }
     }
 }
 

@@ -7,12 +7,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rig_spec::Usd;
 
 use super::export::Holder;
-use super::ledger::Ledger;
+use super::ledger::{Ledger, Stage};
 use super::reading::observed;
 use super::{
-    AttemptRow, Capture, Envelope, EnvelopeState, ExportNext, ExportTurn, Exported, Grade, Graded,
-    ObservedLatency, Page, Reserve, Reserved, Spend, Spending, Store, StoreError, VerdictRow,
-    VerdictsOf,
+    AttemptRow, Capture, ChargeRow, Envelope, EnvelopeState, ExportNext, ExportTurn, Exported,
+    Grade, Graded, ObservedLatency, Page, Reserve, Reserved, Spend, Spending, Store, StoreError,
+    VerdictRow, VerdictsOf,
 };
 use crate::transport::BoxFuture;
 
@@ -190,7 +190,6 @@ impl Store for MemoryStore {
     fn settle(&self, id: &str, charge: Option<Usd>) {
         let mut kept = self.kept();
         kept.ledger.settle(id, charge);
-        kept.ledger.forget(id);
     }
 
     fn envelope(
@@ -208,6 +207,20 @@ impl Store for MemoryStore {
         let state = |name: &String| kept.ledger.state(name, now_ms).cloned();
         let states = names.iter().filter_map(state).collect();
         Box::pin(ready(Ok(states)))
+    }
+
+    fn charges(&self, envelope: &str) -> BoxFuture<'_, Result<Vec<ChargeRow>, StoreError>> {
+        let kept = self.kept();
+        let row = |id: &str| kept.rows.iter().find(|row| row.id == id).cloned();
+        let charges = kept.ledger.charges(envelope).into_iter();
+        let charges = charges.map(|(id, charge)| ChargeRow {
+            id: id.clone(),
+            reserved: charge.reserved,
+            charged: charge.charged(),
+            is_expired: charge.stage == Stage::Lapsed,
+            row: row(id),
+        });
+        Box::pin(ready(Ok(charges.collect())))
     }
 
     fn grade(&self, grade: Grade) -> BoxFuture<'_, Result<(), StoreError>> {

@@ -26,7 +26,7 @@ pub mod sqlite;
 pub mod verdict;
 
 pub use capture::Capture;
-pub use envelope::{Envelope, EnvelopeState, Reserve, Reserved};
+pub use envelope::{ChargeRow, Envelope, EnvelopeState, Reserve, Reserved};
 pub use export::{ExportBatch, ExportNext, ExportRow, ExportTurn, Exported, Name};
 pub use reading::{ObservedLatency, Page, Spend, Spending};
 pub use row::{AttemptRow, RowFailure};
@@ -138,6 +138,14 @@ pub trait Store: Send + Sync {
     ///
     /// Returns an error if the store cannot be read, or cannot be written where something has lapsed.
     fn envelopes(&self, now_ms: i64) -> BoxFuture<'_, Result<Vec<EnvelopeState>, StoreError>>;
+
+    /// Returns what was taken from an envelope, in the order of the ids, which is nearly that of dispatch; whatever was
+    /// recorded before is among it. An envelope that nobody has opened has no charges.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the store cannot be read.
+    fn charges(&self, envelope: &str) -> BoxFuture<'_, Result<Vec<ChargeRow>, StoreError>>;
 
     /// Stores a verdict (W5), once however often its id comes; whatever was recorded before can be judged.
     ///

@@ -17,9 +17,9 @@ use rig_spec::Usd;
 use super::ledger::Ledger;
 use super::queue::{Ask, Asked, Queue, Record, Tables};
 use super::{
-    AttemptRow, Capture, Envelope, EnvelopeState, ExportNext, ExportTurn, Exported, Grade,
-    ObservedLatency, Page, Reserve, Reserved, Spend, Spending, Store, StoreError, VerdictRow,
-    VerdictsOf,
+    AttemptRow, Capture, ChargeRow, Envelope, EnvelopeState, ExportNext, ExportTurn, Exported,
+    Grade, ObservedLatency, Page, Reserve, Reserved, Spend, Spending, Store, StoreError,
+    VerdictRow, VerdictsOf,
 };
 use crate::transport::BoxFuture;
 
@@ -208,6 +208,11 @@ impl Store for PostgresStore {
             }
             Ok(states)
         })
+    }
+
+    fn charges(&self, envelope: &str) -> BoxFuture<'_, Result<Vec<ChargeRow>, StoreError>> {
+        let envelope = envelope.to_owned();
+        self.read(move |session| accounts::charges(session, &envelope))
     }
 
     fn grade(&self, grade: Grade) -> BoxFuture<'_, Result<(), StoreError>> {

@@ -52,6 +52,8 @@ pub struct Spend {
     pub cost: Usd,
     /// How many of them cost nothing only because no price is known.
     pub unpriced: u64,
+    /// How many of them may have cost more, since their providers did not report all that they used.
+    pub usage_missing: u64,
 }
 
 impl Page {
@@ -96,6 +98,7 @@ impl Spend {
             attempts: self.attempts + 1,
             cost: self.cost + row.cost,
             unpriced: self.unpriced + u64::from(row.pricing_missing),
+            usage_missing: self.usage_missing + u64::from(row.usage_missing),
         }
     }
 }

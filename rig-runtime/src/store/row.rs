@@ -38,10 +38,12 @@ pub struct AttemptRow {
     pub tokens_cached: Option<u64>,
     /// The part of `tokens_in` that was written to a cache.
     pub tokens_cache_write: Option<u64>,
-    /// What the attempt cost; zero where usage or price are unknown.
+    /// What the attempt cost, as far as usage and price are known.
     pub cost: Usd,
     /// Whether the cost is zero because no price is known.
     pub pricing_missing: bool,
+    /// Whether the attempt may have used more than the provider said, so that the cost is a lower bound.
+    pub usage_missing: bool,
     /// From dispatch to the last byte, in milliseconds; of a streamed answer, to its end mark.
     pub latency_ms: u64,
     /// From dispatch to the first content of a streamed answer, or to the head of any other response, in milliseconds.

@@ -16,13 +16,14 @@ use rusqlite::{Connection, TransactionBehavior};
 
 use super::queue::{Ask, Asked, Queue, Record, Tables};
 use super::{
-    AttemptRow, Capture, Envelope, EnvelopeState, ExportNext, ExportTurn, Exported, Grade,
-    ObservedLatency, Page, Reserve, Reserved, Spend, Spending, Store, StoreError, VerdictRow,
-    VerdictsOf,
+    AttemptRow, Capture, ChargeRow, Envelope, EnvelopeState, ExportNext, ExportTurn, Exported,
+    Grade, ObservedLatency, Page, Reserve, Reserved, Spend, Spending, Store, StoreError,
+    VerdictRow, VerdictsOf,
 };
 use crate::transport::BoxFuture;
 
 mod captures;
+mod charges;
 mod columns;
 mod envelopes;
 mod exports;
@@ -157,6 +158,11 @@ impl Store for SqliteStore {
 
     fn envelopes(&self, now_ms: i64) -> BoxFuture<'_, Result<Vec<EnvelopeState>, StoreError>> {
         self.transact(move |connection| envelopes::all(connection, now_ms))
+    }
+
+    fn charges(&self, envelope: &str) -> BoxFuture<'_, Result<Vec<ChargeRow>, StoreError>> {
+        let envelope = envelope.to_owned();
+        self.read(move |connection| charges::of(connection, &envelope))
     }
 
     fn grade(&self, grade: Grade) -> BoxFuture<'_, Result<(), StoreError>> {

@@ -44,12 +44,10 @@ impl Search for ScriptedSearch {
     fn search(&self, query: String) -> BoxFuture<'_, Result<Vec<Finding>, SearchError>> {
         let mut script = self.script();
         script.queries.push(query);
-        let answer = script.answers.pop_front().unwrap_or_else(|| {
-            Err(SearchError {
-                message: "the script has no answer left".to_owned(),
-                rejected: false,
-            })
-        });
+        let answer = script
+            .answers
+            .pop_front()
+            .unwrap_or_else(|| Err(SearchError::new("the script has no answer left")));
         Box::pin(ready(answer))
     }
 }

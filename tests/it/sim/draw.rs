@@ -32,6 +32,7 @@ const fn host(name: &'static str, base_url: &'static str, of: &Provider) -> Prov
         cached_prefix: of.cached_prefix,
         cache: of.cache,
         tiers: of.tiers,
+        search_fees: &[],
     }
 }
 

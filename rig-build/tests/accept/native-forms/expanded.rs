@@ -107,7 +107,7 @@ pub static ROUTE: __rig::Route = __rig::Route {
                 capabilities: __rig::Capabilities::of(&[__rig::Capability::StructuredNative, __rig::Capability::JsonMode]),
                 enforcement: __rig::Enforcement::Native(&SCHEMA_FOR_OPENAI),
                 price: ::core::option::Option::Some(__rig::Price::flat(__rig::Rates::nanos(750_000_000, 4_500_000_000).cached(75_000_000))),
-                limits: __rig::Limits::UNKNOWN.context(272_000).output(128_000),
+                limits: __rig::Limits::UNKNOWN.context(272_000).output(128_000).tier(__rig::Tier::Flex, __rig::Price::flat(__rig::Rates::nanos(375_000_000, 2_250_000_000).cached(37_500_000))).tier(__rig::Tier::Priority, __rig::Price::flat(__rig::Rates::nanos(1_500_000_000, 9_000_000_000).cached(150_000_000))),
             },
             __rig::Candidate {
                 provider: &__rig::FIREWORKS,
@@ -154,7 +154,7 @@ pub static ROUTE: __rig::Route = __rig::Route {
                         capabilities: __rig::Capabilities::of(&[__rig::Capability::StructuredNative, __rig::Capability::JsonMode]),
                         enforcement: __rig::Enforcement::Native(&SCHEMA_FOR_OPENAI),
                         price: ::core::option::Option::Some(__rig::Price::flat(__rig::Rates::nanos(750_000_000, 4_500_000_000).cached(75_000_000))),
-                        limits: __rig::Limits::UNKNOWN.context(272_000).output(128_000),
+                        limits: __rig::Limits::UNKNOWN.context(272_000).output(128_000).tier(__rig::Tier::Flex, __rig::Price::flat(__rig::Rates::nanos(375_000_000, 2_250_000_000).cached(37_500_000))).tier(__rig::Tier::Priority, __rig::Price::flat(__rig::Rates::nanos(1_500_000_000, 9_000_000_000).cached(150_000_000))),
                     },
                 ],
                 prompt: __rig::Template {
@@ -178,4 +178,4 @@ pub const MAX_ATTEMPTS: u32 = 4;
 pub const MAX_WALL_CLOCK: ::core::time::Duration = ::core::time::Duration::from_mins(4);
 
 /// The most that a call of `outline` costs, with a prompt as long as the context window.
-pub const MAX_COST: __rig::Usd = __rig::Usd::nanos(3_213_567_360);
+pub const MAX_COST: __rig::Usd = __rig::Usd::nanos(3_993_567_360);

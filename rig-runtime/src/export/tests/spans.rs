@@ -5,7 +5,7 @@ use opentelemetry_proto::tonic::common::v1::any_value::Value as Any;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use prost::Message;
 
-use super::super::Otlp;
+use super::super::{Destination, Otlp};
 use super::*;
 use crate::store::ExportRow;
 

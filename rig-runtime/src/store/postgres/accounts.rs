@@ -4,7 +4,7 @@
 //! other. Then it reads what matters of them into a [`Ledger`], has that decide, and writes back what has changed: some
 //! six statements for a whole batch, however many dispatches it pays for.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::convert::Infallible;
 
 use postgres::types::ToSql;
@@ -12,8 +12,8 @@ use postgres::{Error, Row};
 
 use super::super::ledger::{Charge, Ledger, Stage};
 use super::super::queue::Ask;
-use super::super::{Envelope, EnvelopeState};
-use super::columns::{signed, text, usd};
+use super::super::{ChargeRow, Envelope, EnvelopeState};
+use super::columns::{self, signed, text, usd};
 use super::session::Session;
 
 /// What is done with an envelope, and which rows that takes.
@@ -53,6 +53,10 @@ const CHARGES: &str = "
     UNION
     SELECT id, envelope, reserved_nanousd, charge_nanousd, lapses, lapsed
     FROM charges WHERE envelope = ANY ($2) AND charge_nanousd IS NULL AND lapses <= $3";
+
+const OF_ENVELOPE: &str = "
+    SELECT id, envelope, reserved_nanousd, charge_nanousd, lapses, lapsed
+    FROM charges WHERE envelope = $1 ORDER BY id COLLATE \"C\"";
 
 const SAVE_CHARGES: &str = "
     INSERT INTO charges (id, envelope, reserved_nanousd, charge_nanousd, lapses, lapsed)
@@ -94,6 +98,29 @@ pub(super) fn open(session: &mut Session, money: &[&mut Money]) -> Result<(), Er
         session.execute(OPEN, &[&given, &caps, &opened])?;
     }
     Ok(())
+}
+
+/// Returns what was taken from an envelope, in the order of the ids.
+pub(super) fn charges(session: &mut Session, envelope: &str) -> Result<Vec<ChargeRow>, Error> {
+    let envelope = text(envelope);
+    let rows = session.query(columns::CHARGED, &[&envelope])?;
+    let rows: HashMap<_, _> = rows
+        .iter()
+        .filter_map(|row| Some((row.get::<_, String>("id"), columns::read(row)?)))
+        .collect();
+    let charges = session.query(OF_ENVELOPE, &[&envelope])?;
+    let row = |found: &Row| {
+        let id: String = found.get("id");
+        let charge = charge(found);
+        ChargeRow {
+            reserved: charge.reserved,
+            charged: charge.charged(),
+            is_expired: charge.stage == Stage::Lapsed,
+            row: rows.get(&id).cloned(),
+            id,
+        }
+    };
+    Ok(charges.iter().map(row).collect())
 }
 
 /// Has a ledger decide about envelopes, as a part of a transaction.

@@ -19,22 +19,22 @@ const INSERT: &str = "
         id, ts, run_id, route, route_version, provider, model, requested_tier, served_tier,
         tokens_in, tokens_out, tokens_cached, tokens_cache_write, cost_nanousd, pricing_missing,
         latency_ms, ttfb_ms, failure_class, attempt, tags, served_variant, repaired_by, cache_key,
-        prefix_fingerprint, lane, traceparent
+        prefix_fingerprint, lane, traceparent, usage_missing
     )
     SELECT id, ts, run_id, route, route_version, provider, model, requested_tier, served_tier,
         tokens_in, tokens_out, tokens_cached, tokens_cache_write, cost_nanousd, pricing_missing,
         latency_ms, ttfb_ms, failure_class, attempt, tags::jsonb, served_variant, repaired_by, cache_key,
-        prefix_fingerprint, lane, traceparent
+        prefix_fingerprint, lane, traceparent, usage_missing
     FROM unnest(
         $1::text[], $2::int8[], $3::text[], $4::text[], $5::int8[], $6::text[], $7::text[], $8::text[], $9::text[],
         $10::int8[], $11::int8[], $12::int8[], $13::int8[], $14::int8[], $15::bool[],
         $16::int8[], $17::int8[], $18::text[], $19::int8[], $20::text[], $21::text[], $22::text[], $23::text[],
-        $24::text[], $25::text[], $26::text[]
+        $24::text[], $25::text[], $26::text[], $27::bool[]
     ) AS given (
         id, ts, run_id, route, route_version, provider, model, requested_tier, served_tier,
         tokens_in, tokens_out, tokens_cached, tokens_cache_write, cost_nanousd, pricing_missing,
         latency_ms, ttfb_ms, failure_class, attempt, tags, served_variant, repaired_by, cache_key,
-        prefix_fingerprint, lane, traceparent
+        prefix_fingerprint, lane, traceparent, usage_missing
     )
     ON CONFLICT (id) DO NOTHING";
 
@@ -45,7 +45,7 @@ macro_rules! select {
             "SELECT id, ts, run_id, route, route_version, provider, model, requested_tier, served_tier,
                 tokens_in, tokens_out, tokens_cached, tokens_cache_write, cost_nanousd, pricing_missing,
                 latency_ms, ttfb_ms, failure_class, attempt, tags::text AS tags, served_variant, repaired_by, cache_key,
-                prefix_fingerprint, lane, traceparent
+                prefix_fingerprint, lane, traceparent, usage_missing
              FROM inferences ",
             $rest
         )
@@ -55,6 +55,10 @@ macro_rules! select {
 pub(super) use select;
 
 const SELECT: &str = select!("WHERE run_id = $1 ORDER BY attempt, place");
+
+/// The rows of the attempts that an envelope paid for.
+pub(super) const CHARGED: &str =
+    select!("WHERE id IN (SELECT id FROM charges WHERE envelope = $1)");
 
 const SELECT_PAGE: &str = select!(
     "WHERE id COLLATE \"C\" > $1 AND ts >= $2 AND ts < $3 ORDER BY id COLLATE \"C\" LIMIT $4"
@@ -98,7 +102,7 @@ fn insert_rows(session: &mut Session, records: &[Record]) -> Result<(), Error> {
     let reported = |column: fn(&AttemptRow) -> Option<u64>| -> Vec<_> {
         rows().map(|row| column(row).map(signed)).collect()
     };
-    let columns: [&(dyn postgres::types::ToSql + Sync); 26] = [
+    let columns: [&(dyn postgres::types::ToSql + Sync); 27] = [
         &texts(|row| &row.id),
         &rows().map(|row| row.ts_ms).collect::<Vec<_>>(),
         &texts(|row| &row.run_id),
@@ -125,6 +129,7 @@ fn insert_rows(session: &mut Session, records: &[Record]) -> Result<(), Error> {
         &maybe(|row| row.prefix_fingerprint.as_deref()),
         &texts(|row| &row.lane),
         &rows().map(traceparent).collect::<Vec<_>>(),
+        &rows().map(|row| row.usage_missing).collect::<Vec<_>>(),
     ];
     session.execute(INSERT, &columns)?;
     Ok(())
@@ -208,6 +213,7 @@ pub(super) fn read(row: &Row) -> Option<AttemptRow> {
         tokens_cache_write: maybe("tokens_cache_write"),
         cost: usd(row, "cost_nanousd"),
         pricing_missing: row.get("pricing_missing"),
+        usage_missing: row.get("usage_missing"),
         latency_ms: count(row, "latency_ms"),
         ttfb_ms: maybe("ttfb_ms"),
         failure: named(row, "failure_class", RowFailure::from_name)?,

@@ -12,7 +12,8 @@ const OBSERVED: &str = "
 
 const SPEND: &str = "
     SELECT count(*) AS attempts, coalesce(sum(cost_nanousd), 0)::int8 AS cost,
-           count(*) FILTER (WHERE pricing_missing) AS unpriced
+           count(*) FILTER (WHERE pricing_missing) AS unpriced,
+           count(*) FILTER (WHERE usage_missing) AS usage_missing
     FROM inferences
     WHERE ts >= $1 AND ts < $2 AND ($3::text IS NULL OR tags ->> $3 = $4::text)";
 
@@ -42,6 +43,7 @@ pub(super) fn spend(session: &mut Session, of: &Spending) -> Result<Spend, Error
         attempts: count(row, "attempts"),
         cost: usd(row, "cost"),
         unpriced: count(row, "unpriced"),
+        usage_missing: count(row, "usage_missing"),
     };
     Ok(rows.first().map(spend).unwrap_or_default())
 }

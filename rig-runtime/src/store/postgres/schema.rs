@@ -6,7 +6,10 @@ use super::super::StoreError;
 
 /// One migration per schema version; the first leads from nothing to version 1. What is here was released and never
 /// changes.
-const MIGRATIONS: &[&str] = &[include_str!("0001_tables.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("0001_tables.sql"),
+    include_str!("0002_usage_missing.sql"),
+];
 
 /// The newest schema version that this build knows.
 pub(super) const KNOWN: u32 = MIGRATIONS.len() as u32;

@@ -31,7 +31,8 @@ pub(super) fn observed(
 pub(super) fn spend(connection: &Connection, of: &Spending) -> rusqlite::Result<Spend> {
     let mut select = connection.prepare_cached(
         "SELECT count(*) AS attempts, coalesce(sum(cost_nanousd), 0) AS cost,
-                coalesce(sum(pricing_missing), 0) AS unpriced
+                coalesce(sum(pricing_missing), 0) AS unpriced,
+                coalesce(sum(usage_missing), 0) AS usage_missing
          FROM inferences
          WHERE ts >= :from AND ts < :until AND (:key IS NULL OR EXISTS (
              SELECT 1 FROM json_each(tags) AS own WHERE own.key = :key AND own.value = :value))",
@@ -46,6 +47,7 @@ pub(super) fn spend(connection: &Connection, of: &Spending) -> rusqlite::Result<
             attempts: count(row, "attempts")?,
             cost: Usd::nanos(count(row, "cost")?),
             unpriced: count(row, "unpriced")?,
+            usage_missing: count(row, "usage_missing")?,
         })
     })
 }

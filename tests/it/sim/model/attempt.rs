@@ -22,6 +22,9 @@ impl Run<'_> {
             return self.failed(place(candidate), Timeout, Why::Plain);
         };
         let is_answer = !matches!(reply.what, What::Status { .. } | What::Stale | What::Fault);
+        if facts::is_free(reply.what) {
+            self.spent = before; // E2
+        }
         if reply.usage && is_answer {
             let (input, output) = tokens(number); // K3
             let cost = |rates: Rates| {
@@ -55,6 +58,9 @@ impl Run<'_> {
         };
         let reply = self.dispatch(place(candidate), row)?;
         let is_over = self.deadline() == Some(self.now);
+        if reply.is_some_and(|reply| facts::is_free(reply.what)) {
+            self.spent = before; // E2
+        }
         let (class, why) = match reply.map(|reply| reply.what) {
             Some(What::Fault) => (Network, Why::Plain),
             Some(What::Stale) => (Network, Why::Rejected),

@@ -59,6 +59,11 @@ pub(super) fn failure(what: What) -> Option<(FailureClass, Why)> {
     })
 }
 
+/// E2: an answer with a status of 400 to 599, which has no usage, is charged nothing.
+pub(super) fn is_free(what: What) -> bool {
+    matches!(what, What::Status { .. } | What::Stale)
+}
+
 /// The default backoff: first, factor and cap.
 pub(super) fn default_backoff(class: FailureClass) -> (u64, f64, u64) {
     match class {
