@@ -44,7 +44,7 @@ pub(crate) fn resolve<'a>(candidates: &[&'a Candidate], route: &Route, json: Jso
 }
 
 /// Returns the first filter, in the contract's order, that removes the candidate.
-fn removed_by(candidate: &Candidate, route: &Route, json: Json) -> Option<String> {
+pub(crate) fn removed_by(candidate: &Candidate, route: &Route, json: Json) -> Option<String> {
     let routing = &route.routing;
     if candidate.trial {
         return Some("`trial: true`".to_owned());

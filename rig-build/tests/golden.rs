@@ -60,6 +60,7 @@ fn conclude(failures: &[String]) {
     );
 }
 
+// R7 and C1 to C17: each case is a mistake, and what the compiler says about it.
 #[test]
 fn rejected_routes_render_as_expected() {
     let mut failures = Vec::new();

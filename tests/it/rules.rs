@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 
 /// The rules of the contract that a test has to prove, in its sections R, L and K.
-const RULES: [(char, RangeInclusive<u32>); 3] = [('R', 1..=6), ('L', 1..=16), ('K', 0..=6)];
+const RULES: [(char, RangeInclusive<u32>); 3] = [('R', 1..=7), ('L', 1..=18), ('K', 0..=9)];
 
 /// The rules that a contract states: `- **L7** …`.
 fn stated(contract: &str) -> Vec<&str> {

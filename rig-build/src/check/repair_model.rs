@@ -1,11 +1,11 @@
 //! C2: the repair model is a live candidate of the route, and there when it is needed.
 
-use rig_spec::Capability;
-
-use crate::ast::Require;
+use crate::ast::Json;
 use crate::diagnostic::{Diagnostic, Sink};
 use crate::fields::{listed, nearest};
 use crate::ir::{Candidate, Repair, Route};
+use crate::resolve::removed_by;
+use crate::source::Spanned;
 
 pub(super) fn check(route: &Route, sink: &mut Sink) {
     let Some(candidates) = &route.candidates else {
@@ -19,7 +19,21 @@ pub(super) fn check(route: &Route, sink: &mut Sink) {
     );
     for repair in all {
         one(repair, &candidates.value, sink);
-        excluded(repair, route, &candidates.value, sink);
+    }
+    let json = |own: &Option<Spanned<Json>>| own.as_ref().map(|json| json.value);
+    let of_route = json(&route.policy.json).unwrap_or(Json::Native);
+    let is_excluded = |repair: &Option<Repair>, json, sink: &mut Sink| {
+        let repair = repair.as_ref();
+        repair.is_some_and(|repair| excluded(repair, json, route, &candidates.value, sink))
+    };
+    let is_reported = is_excluded(&route.repair, of_route, sink);
+    for variant in &route.variants {
+        let own = json(&variant.json);
+        if variant.repair.is_some() {
+            is_excluded(&variant.repair, own.unwrap_or(of_route), sink);
+        } else if let Some(own) = own.filter(|_| !is_reported) {
+            is_excluded(&route.repair, own, sink);
+        }
     }
 }
 
@@ -85,32 +99,32 @@ fn one(repair: &Repair, candidates: &[Candidate], sink: &mut Sink) {
     sink.push(finding);
 }
 
-/// A repair model gets the answer to repair: where the route demands zero retention, so does its repair (R6).
-fn excluded(repair: &Repair, route: &Route, candidates: &[Candidate], sink: &mut Sink) {
-    let mut demands = route.routing.require.iter();
-    let Some(demand) = demands.find(|require| require.value == Require::ZeroRetention) else {
-        return;
+/// R7: every filter of the route binds its repair model as well. Returns whether one excludes it.
+fn excluded(
+    repair: &Repair,
+    json: Json,
+    route: &Route,
+    candidates: &[Candidate],
+    sink: &mut Sink,
+) -> bool {
+    let Some(model) = &repair.model else {
+        return false;
     };
-    let Some(model) = &repair.model else { return };
     let declared = candidates
         .iter()
         .find(|candidate| candidate.key().as_ref() == Some(&model.value));
-    let Some(candidate) =
-        declared.filter(|candidate| !candidate.facts.capabilities.has(Capability::ZeroRetention))
-    else {
-        return;
+    // What is on trial has its own finding.
+    let live = declared.filter(|candidate| !candidate.trial);
+    let Some(filter) = live.and_then(|candidate| removed_by(candidate, route, json)) else {
+        return false;
     };
-    let source = candidate
-        .facts
-        .source(Capability::ZeroRetention)
-        .described();
     let message = format!(
-        "the repair model `{}` is not designated to retain nothing ({source})",
+        "the route excludes its own repair model `{}`: {filter}",
         model.value
     );
     let finding = Diagnostic::error("repair-model", message)
         .at(model.span)
-        .also(demand.span, "the route demands it")
-        .help("name a repair model that is, or write `max_repairs: 1`");
+        .help("name a repair model that the route keeps, or write `max_repairs: 1`");
     sink.push(finding);
+    true
 }

@@ -234,12 +234,12 @@ pub static ROUTE: __rig::Route = __rig::Route {
         repair: ::core::option::Option::Some(__rig::Repair {
             max_repairs: 2,
             model: ::core::option::Option::Some(&__rig::Candidate {
-                provider: &__rig::OPENAI,
-                model: "gpt-5.4-mini",
-                capabilities: __rig::Capabilities::of(&[__rig::Capability::JsonMode]),
-                enforcement: __rig::Enforcement::JsonMode,
-                price: ::core::option::Option::Some(__rig::Price::flat(__rig::Rates::nanos(375_000_000, 2_250_000_000).cached(37_500_000))),
-                limits: __rig::Limits::UNKNOWN.context(272_000).output(128_000).tier(__rig::Tier::Standard, __rig::Price::flat(__rig::Rates::nanos(750_000_000, 4_500_000_000).cached(75_000_000))),
+                provider: &HOST_LOCAL,
+                model: "small",
+                capabilities: __rig::Capabilities::of(&[__rig::Capability::StructuredNative, __rig::Capability::JsonMode]),
+                enforcement: __rig::Enforcement::Native(&__rig::Lowered::AS_WRITTEN),
+                price: ::core::option::Option::Some(__rig::Price::flat(__rig::Rates::nanos(100_000_000, 400_000_000).cached(50_000_000))),
+                limits: __rig::Limits::UNKNOWN.context(32_768).output(8_192),
             }),
         }),
     },
@@ -292,12 +292,12 @@ pub static ROUTE: __rig::Route = __rig::Route {
                 repair: ::core::option::Option::Some(__rig::Repair {
                     max_repairs: 2,
                     model: ::core::option::Option::Some(&__rig::Candidate {
-                        provider: &__rig::OPENAI,
-                        model: "gpt-5.4-mini",
-                        capabilities: __rig::Capabilities::of(&[__rig::Capability::JsonMode]),
+                        provider: &HOST_LOCAL,
+                        model: "small",
+                        capabilities: __rig::Capabilities::of(&[__rig::Capability::StructuredNative, __rig::Capability::JsonMode]),
                         enforcement: __rig::Enforcement::JsonMode,
-                        price: ::core::option::Option::Some(__rig::Price::flat(__rig::Rates::nanos(375_000_000, 2_250_000_000).cached(37_500_000))),
-                        limits: __rig::Limits::UNKNOWN.context(272_000).output(128_000).tier(__rig::Tier::Standard, __rig::Price::flat(__rig::Rates::nanos(750_000_000, 4_500_000_000).cached(75_000_000))),
+                        price: ::core::option::Option::Some(__rig::Price::flat(__rig::Rates::nanos(100_000_000, 400_000_000).cached(50_000_000))),
+                        limits: __rig::Limits::UNKNOWN.context(32_768).output(8_192),
                     }),
                 }),
             },
@@ -383,12 +383,12 @@ pub static ROUTE: __rig::Route = __rig::Route {
                 repair: ::core::option::Option::Some(__rig::Repair {
                     max_repairs: 2,
                     model: ::core::option::Option::Some(&__rig::Candidate {
-                        provider: &__rig::OPENAI,
-                        model: "gpt-5.4-mini",
-                        capabilities: __rig::Capabilities::of(&[__rig::Capability::JsonMode]),
-                        enforcement: __rig::Enforcement::JsonMode,
-                        price: ::core::option::Option::Some(__rig::Price::flat(__rig::Rates::nanos(375_000_000, 2_250_000_000).cached(37_500_000))),
-                        limits: __rig::Limits::UNKNOWN.context(272_000).output(128_000).tier(__rig::Tier::Standard, __rig::Price::flat(__rig::Rates::nanos(750_000_000, 4_500_000_000).cached(75_000_000))),
+                        provider: &HOST_LOCAL,
+                        model: "small",
+                        capabilities: __rig::Capabilities::of(&[__rig::Capability::StructuredNative, __rig::Capability::JsonMode]),
+                        enforcement: __rig::Enforcement::Native(&__rig::Lowered::AS_WRITTEN),
+                        price: ::core::option::Option::Some(__rig::Price::flat(__rig::Rates::nanos(100_000_000, 400_000_000).cached(50_000_000))),
+                        limits: __rig::Limits::UNKNOWN.context(32_768).output(8_192),
                     }),
                 }),
             },
@@ -445,12 +445,12 @@ pub static ROUTE: __rig::Route = __rig::Route {
                 repair: ::core::option::Option::Some(__rig::Repair {
                     max_repairs: 2,
                     model: ::core::option::Option::Some(&__rig::Candidate {
-                        provider: &__rig::OPENAI,
-                        model: "gpt-5.4-mini",
-                        capabilities: __rig::Capabilities::of(&[__rig::Capability::JsonMode]),
-                        enforcement: __rig::Enforcement::JsonMode,
-                        price: ::core::option::Option::Some(__rig::Price::flat(__rig::Rates::nanos(375_000_000, 2_250_000_000).cached(37_500_000))),
-                        limits: __rig::Limits::UNKNOWN.context(272_000).output(128_000).tier(__rig::Tier::Standard, __rig::Price::flat(__rig::Rates::nanos(750_000_000, 4_500_000_000).cached(75_000_000))),
+                        provider: &HOST_LOCAL,
+                        model: "small",
+                        capabilities: __rig::Capabilities::of(&[__rig::Capability::StructuredNative, __rig::Capability::JsonMode]),
+                        enforcement: __rig::Enforcement::Native(&__rig::Lowered::AS_WRITTEN),
+                        price: ::core::option::Option::Some(__rig::Price::flat(__rig::Rates::nanos(100_000_000, 400_000_000).cached(50_000_000))),
+                        limits: __rig::Limits::UNKNOWN.context(32_768).output(8_192),
                     }),
                 }),
             },
@@ -507,4 +507,4 @@ pub const MAX_ATTEMPTS: u32 = 13;
 pub const MAX_WALL_CLOCK: ::core::time::Duration = ::core::time::Duration::from_mins(30);
 
 /// The most that a call of `triage.ticket` costs, with a prompt as long as the context window.
-pub const MAX_COST: __rig::Usd = __rig::Usd::nanos(2_895_368_000);
+pub const MAX_COST: __rig::Usd = __rig::Usd::nanos(2_661_057_600);
