@@ -76,7 +76,8 @@ pub enum NoVariant {}
 /// A call of a route that has not been made yet.
 ///
 /// Nothing happens until it is awaited: `call.await` returns the output, `call.run().await` the output and
-/// how it came about, and `call.stream()` tells what happens meanwhile. It needs a tokio runtime, unless the rig has a transport and a clock of its own.
+/// how it came about, and `call.stream()` tells what happens meanwhile. Any executor can run it: sockets and timers are on
+/// a thread that all rigs of the process share.
 /// Dropping the future ends the run; every attempt that was dispatched keeps its row.
 #[must_use = "a call does nothing until it is awaited"]
 pub struct Call<T, V = NoVariant> {

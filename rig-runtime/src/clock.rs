@@ -2,10 +2,12 @@
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
+use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use crate::transport::BoxFuture;
+use crate::driver::Driver;
+use crate::transport::{BoxFuture, TransportError};
 
 /// The only reader of time and the only sleeper.
 pub trait Clock: Send + Sync {
@@ -19,9 +21,10 @@ pub trait Clock: Send + Sync {
     fn sleep(&self, duration: Duration) -> BoxFuture<'_, ()>;
 }
 
-/// The machine's clock; it sleeps on the tokio runtime.
+/// The machine's clock. Its timers belong to the driver, so it can be waited for on any executor.
 pub(crate) struct SystemClock {
     origin: Instant,
+    driver: Arc<Driver>,
 }
 
 #[expect(
@@ -30,10 +33,15 @@ pub(crate) struct SystemClock {
 )]
 impl SystemClock {
     /// Returns a clock whose monotonic time starts now.
-    pub(crate) fn new() -> Self {
-        Self {
+    ///
+    /// # Errors
+    ///
+    /// When the driver cannot be started.
+    pub(crate) fn new() -> Result<Self, TransportError> {
+        Ok(Self {
             origin: Instant::now(),
-        }
+            driver: Driver::shared()?,
+        })
     }
 }
 
@@ -53,6 +61,7 @@ impl Clock for SystemClock {
     }
 
     fn sleep(&self, duration: Duration) -> BoxFuture<'_, ()> {
+        let _context = self.driver.enter();
         Box::pin(tokio::time::sleep(duration))
     }
 }

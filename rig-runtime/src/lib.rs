@@ -18,6 +18,7 @@ mod conform;
 mod deadline;
 mod dimensions;
 mod dispatch;
+mod driver;
 mod envelope;
 mod error;
 mod exchange;

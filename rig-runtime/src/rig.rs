@@ -373,6 +373,10 @@ impl RigBuilder {
             Some(transport) => transport,
             None => Box::new(HttpTransport::new().map_err(ConfigError::Transport)?),
         };
+        let clock: Box<dyn Clock> = match self.clock {
+            Some(clock) => clock,
+            None => Box::new(SystemClock::new().map_err(ConfigError::Transport)?),
+        };
         Ok(Rig::of(Parts {
             access: Access::new(self.settings),
             transport,
@@ -380,7 +384,7 @@ impl RigBuilder {
             store,
             search: self.search,
             envelope_cap,
-            clock: self.clock.unwrap_or_else(|| Box::new(SystemClock::new())),
+            clock,
         }))
     }
 }

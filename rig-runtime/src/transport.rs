@@ -48,7 +48,7 @@ pub trait Body: Send {
     fn chunk(&mut self) -> BoxFuture<'_, Result<Option<Vec<u8>>, TransportError>>;
 }
 
-/// Sends requests. Never retries.
+/// Sends requests. It never sends one again that a host may have processed.
 pub trait Transport: Send + Sync {
     /// Sends one request and returns when the response's head has arrived.
     fn send(&self, request: Request) -> BoxFuture<'_, Result<Response, TransportError>>;

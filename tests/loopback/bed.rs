@@ -51,8 +51,8 @@ pub(crate) fn fast_bed(factor: u32, replies: impl IntoIterator<Item = Reply>) ->
     bed_at(factor, server, None)
 }
 
-/// Returns a bed whose providers are at this port of the machine, and not where its server is.
-pub(crate) fn bed_at(factor: u32, server: Server, port: Option<u16>) -> Bed {
+/// Returns a bed whose providers are at this address, and not where its server is.
+pub(crate) fn bed_at(factor: u32, server: Server, address: Option<&str>) -> Bed {
     let rows = MemoryStore::default();
     let mut builder = Rig::builder().ignore_env().store(rows.clone()).clock(Fast {
         origin: Instant::now(),
@@ -68,10 +68,7 @@ pub(crate) fn bed_at(factor: u32, server: Server, port: Option<u16>) -> Bed {
         "gemini",
         "relay",
     ] {
-        let address = match port {
-            Some(port) => format!("http://127.0.0.1:{port}"),
-            None => server.base_url(provider),
-        };
+        let address = address.map_or_else(|| server.base_url(provider), str::to_owned);
         builder = builder.key(provider, KEY).base_url(provider, address);
     }
     let rig = builder.build().unwrap();

@@ -1,6 +1,5 @@
 //! Does the ladder do over real connections what it does over scripted ones?
 
-use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
@@ -9,7 +8,7 @@ use rig::testing::{chat_completion, chat_delta, chat_end};
 use tests::routes::{self, LadderInput};
 
 use crate::bed::{Bed, KEY, bed, bed_at, fast_bed};
-use crate::server::{Event, Reply, Server, response};
+use crate::server::{Event, Reply, Server, Unreachable, response};
 
 fn good() -> Reply {
     let answer = r#"{"verdict": "yes", "because": "It is.", "also": null}"#;
@@ -97,16 +96,8 @@ fn an_answer_that_never_ends_is_timeout() {
 /// L12, FC-40: a host that takes no connection is no longer waited for than one that says nothing.
 #[test]
 fn a_host_that_takes_no_connection_is_timeout() {
-    let host = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = host.local_addr().unwrap();
-    // Connections that nobody accepts wait in a queue; once it is full, no further one is made.
-    let patience = Duration::from_millis(200);
-    let mut waiting = Vec::new();
-    while let Ok(one) = TcpStream::connect_timeout(&address, patience) {
-        waiting.push(one);
-        assert!(waiting.len() < 10_000, "the queue has no end");
-    }
-    let bed = bed_at(10, Server::scripted([]), Some(address.port()));
+    let host = Unreachable::new();
+    let bed = bed_at(10, Server::scripted([]), Some(&host.address));
     assert_eq!(bed.fails().message, "no complete answer within 2000 ms");
     assert_eq!(
         bed.rows(),

@@ -18,6 +18,8 @@ pub(crate) struct Server {
 pub(crate) enum Reply {
     /// Sends a whole response, and waits for the next request.
     Whole(String),
+    /// Sends a whole response after this long, and waits for the next request.
+    Late(Duration, String),
     /// Sends these bytes and closes the connection.
     Cut(String),
     /// Sends these bytes, each piece for itself, and closes the connection.
@@ -109,6 +111,32 @@ impl Server {
     }
 }
 
+/// A host that takes no connection. It stops with this value.
+pub(crate) struct Unreachable {
+    pub(crate) address: String,
+    _listener: TcpListener,
+    _waiting: Vec<TcpStream>,
+}
+
+impl Unreachable {
+    /// Fills the queue of connections that nobody accepts: once it is full, no further one is made.
+    pub(crate) fn new() -> Self {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let address = listener.local_addr().unwrap();
+        let patience = Duration::from_millis(200);
+        let mut waiting = Vec::new();
+        while let Ok(one) = TcpStream::connect_timeout(&address, patience) {
+            waiting.push(one);
+            assert!(waiting.len() < 10_000, "the queue has no end");
+        }
+        Self {
+            address: format!("http://{address}"),
+            _listener: listener,
+            _waiting: waiting,
+        }
+    }
+}
+
 /// Returns a response with a status, further headers (each with its line end) and a body.
 pub(crate) fn response(status: u16, headers: &str, body: &str) -> Reply {
     let length = body.len();
@@ -130,6 +158,10 @@ fn serve(
         let reply = (answer.lock().unwrap())(&seen);
         match reply {
             Reply::Whole(text) => stream.write_all(text.as_bytes())?,
+            Reply::Late(wait, text) => {
+                thread::sleep(wait);
+                stream.write_all(text.as_bytes())?;
+            }
             Reply::Cut(text) => return stream.write_all(text.as_bytes()),
             Reply::Bytes(pieces) => {
                 return pieces.iter().try_for_each(|piece| stream.write_all(piece));

@@ -99,6 +99,7 @@ impl Exporter {
             TransportError::new(format!("the exporter cannot be started: {error}"))
         };
         let transport = HttpTransport::new()?;
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock::new()?);
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
@@ -109,7 +110,6 @@ impl Exporter {
         let thread = thread::Builder::new()
             .name(format!("modelrig-{}", destination.name()))
             .spawn(move || {
-                let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
                 let desk = Desk::new(pokes, ordered, Arc::clone(&clock));
                 let worker = Worker::new(destination, store, Box::new(transport), clock);
                 runtime.block_on(worker.run(desk));

@@ -33,6 +33,11 @@ impl Departure {
         self.change(HELD, SENT) != STOPPED
     }
 
+    /// Marks a request as not sent that was: its host says that it has not processed it.
+    pub(crate) fn recall(&self) {
+        self.change(SENT, HELD);
+    }
+
     /// Gives up on the request and returns whether it may have been sent. If not, it never will be.
     pub(crate) fn stop(&self) -> bool {
         !matches!(self.change(HELD, STOPPED), HELD | STOPPED)
@@ -68,5 +73,12 @@ mod tests {
         assert!(sent.leave());
         assert!(sent.stop());
         assert!(sent.leave());
+
+        let refused = Departure::default();
+        refused.hold();
+        assert!(refused.leave());
+        refused.recall();
+        assert!(!refused.stop());
+        assert!(!refused.leave());
     }
 }

@@ -78,7 +78,7 @@ fn a_direct_call_is_one_request_and_one_row() {
     let Some(case) = Case::open("FC-28") else {
         return;
     };
-    let busy = Reply::Cut(case.read("../FC-22/503.http"));
+    let busy = Reply::Whole(case.read("../FC-22/503.http"));
     let bed = bed([busy, case.stream("stream.sse", &[])]);
     let ask = || bed.rig.raw(raw::Provider::DEEPSEEK, "model-a").user("x");
     let error = bed.runtime.block_on(ask().run()).unwrap_err();

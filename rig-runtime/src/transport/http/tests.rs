@@ -74,17 +74,15 @@ fn send(url: &str) -> Result<(Response, Vec<String>), TransportError> {
     })
 }
 
-fn message(url: &str) -> String {
-    match send(url) {
-        Ok((response, _)) => format!("HTTP {}", response.status),
-        Err(error) => {
-            assert!(
-                !error.message.contains("secret") && !error.message.contains("127.0.0.1"),
-                "{error}"
-            );
-            error.message
-        }
-    }
+/// Returns what a request fails with, which never holds the key or the address.
+fn fails(url: &str) -> TransportError {
+    let error = send(url).err().unwrap();
+    let text = &error.message;
+    assert!(
+        !text.contains("secret") && !text.contains("127.0.0.1"),
+        "{text}"
+    );
+    error
 }
 
 #[test]
@@ -168,12 +166,13 @@ fn a_redirect_is_not_followed() {
         )
         .unwrap();
     });
-    assert_eq!(message(&url), "HTTP 307");
+    assert_eq!(send(&url).unwrap().0.status, 307);
     assert!(unwanted.recv_timeout(Duration::from_millis(200)).is_err());
 }
 
+// E2: a request counts as sent unless it is certain that nothing of it was.
 #[test]
-fn a_transport_error_says_the_cause_and_not_the_address() {
+fn a_transport_error_says_the_cause_and_whether_the_request_was_sent() {
     let refused = {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         format!("http://{}/?key=secret", listener.local_addr().unwrap())
@@ -191,11 +190,12 @@ fn a_transport_error_says_the_cause_and_not_the_address() {
     });
     // Too long for a name, so that no resolver is asked.
     let no_host = format!("http://{}.secret/", "a".repeat(64));
-    let cases = [
+    let sent = "the connection was closed early";
+    for url in [&silent, &cut_body, &cut_chunks] {
+        assert_eq!(fails(url), TransportError::new(sent), "{url}");
+    }
+    let unsent = [
         (refused.as_str(), "connection refused"),
-        (&silent, "the connection was closed early"),
-        (&cut_body, "the connection was closed early"),
-        (&cut_chunks, "the connection was closed early"),
         (&no_host, "the host name cannot be resolved"),
         ("secret", "the provider's base URL is not a URL"),
         (
@@ -203,8 +203,8 @@ fn a_transport_error_says_the_cause_and_not_the_address() {
             "the request cannot be sent to this address",
         ),
     ];
-    for (url, expected) in cases {
-        assert_eq!(message(url), expected, "{url}");
+    for (url, expected) in unsent {
+        assert_eq!(fails(url), TransportError::unsent(expected), "{url}");
     }
     // Not even a connection that closes without an answer makes it ask again.
     assert!(silent_requests.recv().is_ok());
@@ -224,8 +224,9 @@ fn a_server_that_speaks_no_tls_fails_with_a_tls_message() {
         let _ = stream.read(&mut [0; 64]);
         let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n");
     });
-    let said = message(&url);
-    assert!(said.starts_with("TLS failed: "), "{said}");
+    let error = fails(&url);
+    assert!(error.message.starts_with("TLS failed: "), "{error}");
+    assert!(!error.was_sent);
 }
 
 #[test]
@@ -240,5 +241,22 @@ fn a_header_that_cannot_be_sent_is_named_without_its_value() {
             .err()
             .unwrap()
     });
-    assert_eq!(error.message, "the header `authorization` cannot be sent");
+    let message = "the header `authorization` cannot be sent";
+    assert_eq!(error, TransportError::unsent(message));
+}
+
+// E2: whoever has given up before there is a connection is sent nothing for.
+#[test]
+fn nothing_is_written_for_a_caller_who_has_given_up() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let request = request(&url);
+    request.departure.hold();
+    assert!(!request.departure.stop());
+    let error = block_on(HttpTransport::new().unwrap().send(request)).err();
+    assert!(!error.unwrap().was_sent);
+    let (mut stream, _) = listener.accept().unwrap();
+    let mut read = Vec::new();
+    let _ = stream.read_to_end(&mut read);
+    assert_eq!(read, b"");
 }
