@@ -77,6 +77,7 @@ pub(crate) async fn exchange(
         }
         silence.ends();
     }
+    pieces.finish();
     reading.finish(awaited.has_tools)
 }
 

@@ -46,6 +46,10 @@ pub struct Headers(Vec<(String, String)>);
 pub trait Body: Send {
     /// Returns the next piece, or `None` after the last.
     fn chunk(&mut self) -> BoxFuture<'_, Result<Option<Vec<u8>>, TransportError>>;
+
+    /// Gives up the rest of a body of which nobody needs more. The connection may be kept for another request, whereas a
+    /// body that is dropped aborts the exchange. It waits for nothing.
+    fn finish(self: Box<Self>) {}
 }
 
 /// Sends requests. It never sends one again that a host may have processed.
@@ -99,6 +103,11 @@ impl Pieces {
             return Err(TransportError::new(message));
         }
         Ok(piece)
+    }
+
+    /// Gives up the rest: the answer has ended.
+    pub(crate) fn finish(self) {
+        self.body.finish();
     }
 }
 

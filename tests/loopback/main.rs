@@ -1,6 +1,6 @@
 //! What needs real sockets, processes or servers.
 //!
-//! `http`, `cases`, `retired`, `runtimes`, `streams`, `unsent`, `envelope` and `crash` talk to a server of this binary, over loopback, and `witness` to
+//! `http`, `cases`, `retired`, `reuse`, `runtimes`, `streams`, `unsent`, `envelope` and `crash` talk to a server of this binary, over loopback, and `witness` to
 //! servers that nobody here wrote. The other tests build scratch crates with the cargo that runs them, offline; see `scratch` for where those live and why the second run is fast.
 
 #![allow(
@@ -23,6 +23,7 @@ mod http;
 mod places;
 mod rebuild;
 mod retired;
+mod reuse;
 mod runtimes;
 mod scratch;
 mod server;

@@ -199,6 +199,7 @@ impl Worker {
             Some(Err(error)) => return Err(Refused::of(error.message)),
             None => return Err(Refused::of("no answer".to_owned())),
         };
+        response.body.finish();
         if (200..300).contains(&response.status) {
             return Ok(());
         }

@@ -10,6 +10,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use reqwest::Url;
@@ -26,6 +27,12 @@ mod outgoing;
 
 use lanes::{Lane, Lanes};
 use outgoing::Outgoing;
+
+/// How long the rest of a body is read of which nobody needs more, so that its connection can serve again.
+const LONGEST_DRAIN: Duration = Duration::from_secs(1);
+
+/// How many bytes of it are read.
+const MOST_DRAINED: usize = 64 << 10;
 
 /// Sends requests over HTTP.
 #[derive(Clone)]
@@ -110,6 +117,36 @@ impl Body for HttpBody {
                 }
             }
         })
+    }
+
+    /// Reads the rest in the background, within a second and 64 KiB.
+    fn finish(self: Box<Self>) {
+        let Self {
+            mut response,
+            lane: Some(lane),
+            transport,
+        } = *self
+        else {
+            return;
+        };
+        let HttpTransport { driver, lanes } = transport;
+        driver.detach(async move {
+            if let Ok(true) = tokio::time::timeout(LONGEST_DRAIN, drain(&mut response)).await {
+                lanes.give_back(lane);
+            }
+        });
+    }
+}
+
+/// Reads a body and returns whether it has come to its end.
+async fn drain(response: &mut reqwest::Response) -> bool {
+    let mut left = MOST_DRAINED;
+    loop {
+        match response.chunk().await {
+            Ok(Some(piece)) if piece.len() <= left => left -= piece.len(),
+            Ok(None) => return true,
+            Ok(Some(_)) | Err(_) => return false,
+        }
     }
 }
 
