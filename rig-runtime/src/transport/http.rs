@@ -21,6 +21,7 @@ use rustls_platform_verifier::BuilderVerifierExt;
 use super::{Body, BoxFuture, Headers, Request, Response, Transport, TransportError};
 use crate::driver::Driver;
 
+mod clear;
 mod failure;
 mod lanes;
 mod outgoing;
@@ -61,6 +62,7 @@ impl Transport for HttpTransport {
             request.departure.hold();
             let url = Url::parse(&request.url)
                 .map_err(|_| TransportError::unsent("the provider's base URL is not a URL"))?;
+            clear::warn(&url, &request.headers);
             let outgoing = Outgoing {
                 headers: headers(request.headers)?,
                 url,
