@@ -12,7 +12,6 @@ use rig_spec::{Cache, Candidate, FailureClass, Tool, Usd};
 
 use crate::access::Host;
 use crate::cache::CacheHandle;
-use crate::clock::within;
 use crate::conform::{self, Held, Nonconformant, Rejected};
 use crate::deadline::Left;
 use crate::dispatch::Dispatch;
@@ -240,19 +239,16 @@ pub(crate) async fn dispatch(
         .and_then(|prefix| prefix.cache_key(candidate.provider.cache));
     row.cache_key = told.map(str::to_owned);
     row.prefix_fingerprint = prefix.map(|prefix| prefix.fingerprint);
-    let limit = Limit::of(job, left);
     let awaited = Awaited {
         provider: candidate.provider,
         prices: candidate.prices(),
         has_tools: !ask.tools.is_empty(),
         listener: job.listener.as_ref(),
         policy: &job.route.policy,
+        limit: Limit::of(job, left),
     };
-    let exchange = exchange(parts, &mut dispatch, request, &awaited);
-    let reply = match within(&*parts.clock, limit.time, exchange).await {
-        Some(reply) => reply.map_err(|failed| failed.without(key)),
-        None => Err(limit.timed_out()),
-    };
+    let reply = exchange(parts, &mut dispatch, request, &awaited).await;
+    let reply = reply.map_err(|failed| failed.without(key));
     // Not what is known of an answer that broke off: the rest of it may be billed as well.
     let (usage, served_tier) = match &reply {
         Ok(reply) => (reply.usage, reply.served_tier.as_deref()),

@@ -1,19 +1,24 @@
-//! How does a request go out, and its answer come in?
+//! Sends a request and reads its answer.
 //!
-//! The one place that reads an answer, whole or streamed. Who listens to the run hears it while it arrives, and what
-//! listens sets the pace: nothing more is read until it has taken what there is.
+//! The one place that reads an answer, whole or streamed. A caller who listens receives it while it arrives, and sets the
+//! pace: nothing more is read until the caller has taken what there is.
 
 use std::time::Duration;
 
 use rig_spec::{FailureClass, Policy, Prices, Provider};
 
-use crate::attempt::millis;
+use crate::attempt::{Limit, millis};
 use crate::clock::{Clock, within};
 use crate::dispatch::Dispatch;
+use crate::envelope;
 use crate::provider::{self, Failed, Reading, Reply};
 use crate::rig::Parts;
 use crate::stream::{Listener, Told};
 use crate::transport::{Pieces, Request};
+
+/// How long a response is read on once it is settled, in ms: after a finish reason for the usage and the end mark, after
+/// the status of a failure for its body.
+const LINGER_MS: u64 = 1_500;
 
 /// What there is to know of an answer before it comes.
 pub(crate) struct Awaited<'a> {
@@ -27,9 +32,12 @@ pub(crate) struct Awaited<'a> {
     pub(crate) listener: Option<&'a Listener>,
     /// How long it may be silent while somebody hears it.
     pub(crate) policy: &'a Policy,
+    /// How long it may take.
+    pub(crate) limit: Limit,
 }
 
-/// Sends a request and reads the answer, to its end or to the first silence that is too long.
+/// Sends a request and reads the answer, to its end or to the first silence that is too long. What was complete by then is
+/// an answer all the same (L18).
 pub(crate) async fn exchange(
     parts: &Parts,
     dispatch: &mut Dispatch<'_>,
@@ -37,6 +45,27 @@ pub(crate) async fn exchange(
     awaited: &Awaited<'_>,
 ) -> Result<Reply, Failed> {
     dispatch.sends(&request.departure);
+    let mut reading = None;
+    let arrival = receive(parts, dispatch, request, awaited, &mut reading);
+    let broken = match within(&*parts.clock, awaited.limit.time, arrival).await {
+        Some(Ok(())) => None,
+        Some(Err(failed)) => Some(failed),
+        None => Some(awaited.limit.timed_out()),
+    };
+    match reading {
+        Some(reading) => reading.end(broken, awaited.has_tools),
+        None => Err(broken.expect("a response that was received has been read")),
+    }
+}
+
+/// Reads a response into `reading`, from its head on.
+async fn receive(
+    parts: &Parts,
+    dispatch: &mut Dispatch<'_>,
+    request: Request,
+    awaited: &Awaited<'_>,
+    reading: &mut Option<Reading>,
+) -> Result<(), Failed> {
     let listener = awaited.listener;
     let policy = listener.map(|_| awaited.policy);
     let mut silence = Silence::new(policy, &*parts.clock);
@@ -45,24 +74,31 @@ pub(crate) async fn exchange(
     // K2: a wait that is asked for as a date is reckoned from the response's own.
     response.headers.date(parts.clock.wall());
     let head = millis(dispatch.elapsed());
-    let is_failure = response.status >= 400;
-    if listener.is_none() || is_failure {
+    let begun = Reading::new(awaited.provider, response.status, response.headers);
+    let reading = reading.insert(begun);
+    if listener.is_none() || reading.is_settled() {
         dispatch.row().ttfb_ms = Some(head);
     }
-    let mut reading = Reading::new(awaited.provider, response.status, response.headers);
     let mut pieces = Pieces::new(response.body);
     while !reading.is_over() {
-        let piece = match silence.bounds(pieces.next(reading.is_stream())).await? {
-            Ok(Some(piece)) => piece,
-            Ok(None) => break,
-            // A status that is a failure by itself is not lost with the rest of the body.
-            Err(_) if is_failure => break,
-            Err(error) => return Err(provider::transport_failed(&error)),
+        if reading.is_settled() {
+            silence.settles();
+        }
+        let piece = silence.bounds(pieces.next(reading.is_stream())).await?;
+        let Some(piece) = piece.map_err(|error| provider::transport_failed(&error))? else {
+            break;
         };
         let heard = reading.push(&piece);
-        if heard.has_usage {
+        if heard.has_usage || reading.is_settled() {
             let (usage, served_tier) = reading.used();
-            dispatch.used(usage, served_tier, &awaited.prices);
+            // K6: before the end, what it has used is a part of what may be billed.
+            if reading.is_settled() && usage.is_known() {
+                let price = awaited.prices.at(served_tier.as_deref());
+                dispatch.charge(envelope::charge(usage, false, price));
+            }
+            if heard.has_usage {
+                dispatch.used(usage, served_tier, &awaited.prices);
+            }
         }
         if !heard.is_content {
             continue;
@@ -78,7 +114,7 @@ pub(crate) async fn exchange(
         silence.ends();
     }
     pieces.finish();
-    reading.finish(awaited.has_tools)
+    Ok(())
 }
 
 /// How long a provider may be silent: until the first content, and from content to content. What keeps a connection
@@ -87,12 +123,13 @@ struct Silence<'a> {
     clock: &'a dyn Clock,
     /// When it began, in the clock's monotonic time.
     since: Duration,
-    limit: Option<Limit>,
+    limit: Option<Longest>,
     idle_ms: Option<u64>,
+    is_settled: bool,
 }
 
 #[derive(Clone, Copy)]
-struct Limit {
+struct Longest {
     ms: u64,
     what: &'static str,
 }
@@ -105,11 +142,12 @@ impl<'a> Silence<'a> {
             since: clock.monotonic(),
             limit: policy
                 .and_then(|policy| policy.first_token_ms)
-                .map(|ms| Limit {
+                .map(|ms| Longest {
                     ms,
                     what: "no content",
                 }),
             idle_ms: policy.and_then(|policy| policy.idle_ms),
+            is_settled: false,
         }
     }
 
@@ -131,10 +169,19 @@ impl<'a> Silence<'a> {
         })
     }
 
+    /// Allows, from the first call on, no silence that is longer than [`LINGER_MS`].
+    fn settles(&mut self) {
+        if !self.is_settled {
+            self.is_settled = true;
+            self.idle_ms = Some(self.idle_ms.unwrap_or(LINGER_MS).min(LINGER_MS));
+            self.ends();
+        }
+    }
+
     /// Begins the next silence.
     fn ends(&mut self) {
         self.since = self.clock.monotonic();
-        self.limit = self.idle_ms.map(|ms| Limit {
+        self.limit = self.idle_ms.map(|ms| Longest {
             ms,
             what: "no more content",
         });

@@ -79,10 +79,13 @@ impl Search for HttpSearch<'_> {
             let sent = self.transport.send(self.request(&query)).await;
             let response = sent.map_err(failed)?;
             let mut body = Vec::new();
-            match transport::read(response.body, &mut body).await {
-                Err(error) if response.status < 400 => Err(failed(error)),
-                _ => decode(response.status, &body),
+            // Of a failure nothing but the status is told, so that its body need not come.
+            if (200..300).contains(&response.status) {
+                transport::read(response.body, &mut body)
+                    .await
+                    .map_err(failed)?;
             }
+            decode(response.status, &body)
         })
     }
 }

@@ -157,7 +157,7 @@ fn the_longest_run_reaches_the_bound_on_wall_clock() {
     let slow = |reply: Scripted| {
         reply
             .header("retry-after", "240")
-            .body_after(Duration::from_millis(59_999))
+            .after(Duration::from_millis(59_999))
     };
     let shed = || slow(fault(429, "rate_limit_exceeded", "slow down"));
     let down = || slow(fault(500, "server_error", "down"));

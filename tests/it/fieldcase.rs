@@ -11,7 +11,9 @@ mod fc_06;
 mod fc_41;
 mod fc_58;
 mod fc_59;
-mod ladder;
+mod fc_73;
+mod fc_75;
+pub(crate) mod ladder;
 mod streams;
 
 use std::fs;

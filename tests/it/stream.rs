@@ -13,6 +13,7 @@ use tests::{World, block_on, check_stream, events_of, listen};
 
 use crate::{BAD, BOTH, GOOD, good, mend_input, messages_input, question, shed};
 
+mod end;
 mod law;
 mod pace;
 mod silence;

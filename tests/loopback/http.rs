@@ -15,9 +15,14 @@ fn good() -> Reply {
     response(200, "", &chat_completion(answer, "stop", 100, 20))
 }
 
+/// Returns a head that promises a body of this length.
+fn head_of(length: usize) -> String {
+    format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\n\r\n")
+}
+
 /// Returns a head that promises a body of this length, with the first bytes of it.
 fn promised(length: usize) -> String {
-    format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\n\r\n{{\"choices\": [")
+    head_of(length) + "{\"choices\": ["
 }
 
 #[test]
@@ -72,14 +77,11 @@ fn a_connection_closed_in_the_body_is_network() {
     }
 }
 
-/// L12, FC-40: the clock of an attempt runs until the last byte, whether the host is silent or merely slow, and whether
-/// it answers or fails.
+/// L12, FC-40: the clock of an attempt runs until the last byte, whether the host is silent or merely slow.
 #[test]
 fn an_answer_that_never_ends_is_timeout() {
     let stalls = [Reply::Stall(promised(1_000)), Reply::Stall(String::new())];
-    let fails = "HTTP/1.1 429 Too Many Requests\r\ncontent-length: 400\r\n\r\n";
-    let fails = || Reply::Stall(fails.to_owned());
-    for replies in [stalls, [Reply::Drip, Reply::Drip], [fails(), fails()]] {
+    for replies in [stalls, [Reply::Drip, Reply::Drip]] {
         let bed = fast_bed(10, replies);
         let failure = bed.fails();
         assert_eq!(failure.message, "no complete answer within 2000 ms");
@@ -89,6 +91,49 @@ fn an_answer_that_never_ends_is_timeout() {
         ]);
         for row in bed.rows.rows() {
             assert!(row.latency_ms >= 2_000, "{row:?}");
+        }
+    }
+}
+
+/// K2, K4: a status that is a failure is not lost with a body that never ends, or that breaks off.
+#[test]
+fn a_failure_is_known_by_its_status() {
+    let head = "HTTP/1.1 429 Too Many Requests\r\nretry-after: 300\r\ncontent-length: 400\r\n\r\n{";
+    for replies in [Reply::Stall, Reply::Cut].map(|reply| [reply(head.into()), reply(head.into())])
+    {
+        let bed = fast_bed(10, replies);
+        let message = bed.fails().message;
+        assert!(message.contains("it asks to wait 300 s"), "{message}");
+        bed.has(&[
+            "deepseek/deepseek-v4-flash capacity_shed",
+            "fireworks/kimi-k3 capacity_shed",
+        ]);
+    }
+}
+
+/// L18: an answer that is complete serves, however its connection ends.
+#[test]
+fn a_complete_answer_outlives_its_connection() {
+    let answer = r#"{"verdict": "yes", "because": "It is.", "also": null}"#;
+    let end = chat_end("stop", 100, 20).replace("data: [DONE]\n\n", "");
+    let streamed = STREAM.to_owned() + &chunk(&chat_delta(answer)) + &chunk(&end);
+    let body = chat_completion(answer, "stop", 100, 20);
+    let whole = format!("{}{body}", head_of(body.len() + 10));
+    for (text, streams) in [(streamed, true), (whole, false)] {
+        for reply in [Reply::Cut, Reply::Stall] {
+            let bed = fast_bed(10, [reply(text.clone())]);
+            let input = LadderInput {
+                question: "Is it?".to_owned(),
+            };
+            let call = routes::ladder(input).on(&bed.rig);
+            let run = bed.runtime.block_on(async {
+                match streams {
+                    true => tests::listen(call.stream(), |_| ()).await,
+                    false => call.run().await,
+                }
+            });
+            assert_eq!(run.unwrap().meta.tokens_out, Some(20));
+            bed.has(&["north/n1 conformant"]);
         }
     }
 }

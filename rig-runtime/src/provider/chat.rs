@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 
 use super::fault::{self, Fault};
 use super::finish::{Answer, Finish};
+use super::usage::output;
 use super::{Form, Offer, Prompt, Usage};
 use crate::prefix::Prefix;
 use crate::transport::{Headers, Request};
@@ -320,18 +321,16 @@ fn usage(provider: &Provider, usage: &Value, headers: &Headers) -> Usage {
         .unwrap_or(0);
     let tokens_in = usage["prompt_tokens"].as_u64();
     let total = usage["total_tokens"].as_u64();
-    let tokens_out = usage["completion_tokens"].as_u64().map(|written| {
-        let beyond_input = total
-            .zip(tokens_in)
-            .map_or(0, |(total, input)| total.saturating_sub(input));
-        // DeepInfra leaves the reasoning out of the total as well.
-        let left_out = provider.name == DEEPINFRA.name && reasoning > written;
-        beyond_input.max(if left_out {
-            written.saturating_add(reasoning)
-        } else {
-            written
-        })
-    });
+    let written = usage["completion_tokens"].as_u64();
+    let stated = written.map(|written| written.saturating_add(tokens_in.unwrap_or(0)));
+    // DeepInfra leaves the reasoning out of the total as well. Reasoning beyond the output cannot be a part of it.
+    let left_out = provider.name == DEEPINFRA.name
+        && written.is_some_and(|written| reasoning > written)
+        && (total.is_none() || total == stated);
+    let tokens_out = match written {
+        Some(written) if left_out => Some(written.saturating_add(reasoning)),
+        written => output(written, tokens_in, total),
+    };
     let header = || {
         headers
             .get("fireworks-cached-prompt-tokens")?

@@ -2,14 +2,15 @@
 
 mod stream;
 
-use rig_spec::{Candidate, Tier};
+use rig_spec::{Candidate, Provider, Tier};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::fault::{self, Fault};
 use super::finish::{Answer, Finish};
-use super::reading::Heard;
+use super::reading::{Heard, Sender};
+use super::usage::output;
 use super::{Form, Prompt, Usage};
 use crate::prefix::Prefix;
 use crate::run::Citation;
@@ -217,11 +218,12 @@ struct Generated {
 
 /// Reads a response with a good status; `None` where there is no answer in it. A list holds the pieces of a streamed
 /// one, as hosts send them to those who ask for no events.
-pub(super) fn read(headers: &Headers, body: &[u8]) -> Option<Answer> {
+pub(super) fn read(provider: &'static Provider, headers: &Headers, body: &[u8]) -> Option<Answer> {
     let body: Value = serde_json::from_slice(body).ok()?;
     if body.is_array() {
         let mut assembly = Assembly::default();
-        let _ = assembly.take(body, &mut Heard::default());
+        let sender = Sender { provider, headers };
+        let _ = assembly.take(false, body, sender, &mut Heard::default());
         return assembly.finish(headers);
     }
     answer(serde_json::from_value(body).ok()?, headers)
@@ -291,22 +293,63 @@ fn citations(grounding: &Value) -> Vec<Citation> {
     cited.collect()
 }
 
-/// Returns the token counts. The dialect counts thoughts and what tools brought in apart.
+/// Returns the token counts. The dialect counts thoughts and what tools brought in apart, unless the total shows that a
+/// host counts them within output and prompt.
 fn usage(usage: &Value) -> Usage {
     let count = |name: &str| usage[name].as_u64();
-    let sum = |one: Option<u64>, other: Option<u64>| match (one, other) {
-        (None, None) => None,
-        (one, other) => Some(one.unwrap_or(0).saturating_add(other.unwrap_or(0))),
-    };
-    let prompt = count("promptTokenCount");
-    let tokens_in = prompt.and_then(|_| sum(prompt, count("toolUsePromptTokenCount")));
-    let beyond_input = || count("totalTokenCount")?.checked_sub(tokens_in?);
+    let (prompt, tools) = (count("promptTokenCount"), count("toolUsePromptTokenCount"));
+    let (spoken, thoughts) = (count("candidatesTokenCount"), count("thoughtsTokenCount"));
+    let largest = [prompt, tools, spoken, thoughts]
+        .into_iter()
+        .max()
+        .flatten();
+    let total = count("totalTokenCount").filter(|total| Some(*total) >= largest);
+    let (input, written) = split(
+        [prompt.unwrap_or(0), tools.unwrap_or(0)],
+        [spoken.unwrap_or(0), thoughts.unwrap_or(0)],
+        total,
+    );
+    let tokens_in = prompt.map(|_| input);
+    let has_output = spoken.is_some() || thoughts.is_some();
     Usage {
         tokens_in,
-        tokens_out: sum(count("candidatesTokenCount"), count("thoughtsTokenCount"))
-            .or_else(beyond_input),
+        tokens_out: if has_output {
+            output(Some(written), tokens_in, total)
+        } else {
+            total.zip(tokens_in).map(|(total, input)| total - input)
+        },
         tokens_cached: count("cachedContentTokenCount"),
         tokens_cache_write: None,
     }
     .checked()
+}
+
+/// Returns input and output of counts that may overlap: what adds up to the total, else the most that does not exceed it.
+fn split(
+    [prompt, tools]: [u64; 2],
+    [spoken, thoughts]: [u64; 2],
+    total: Option<u64>,
+) -> (u64, u64) {
+    let (all_in, all_out) = (
+        prompt.saturating_add(tools),
+        spoken.saturating_add(thoughts),
+    );
+    let most_out = spoken.max(thoughts);
+    let ways = [
+        (all_in, all_out),
+        (prompt, all_out),
+        (all_in, most_out),
+        (prompt, most_out),
+    ];
+    let Some(total) = total else {
+        return ways[0];
+    };
+    let sum = |way: &(u64, u64)| way.0.saturating_add(way.1);
+    let exact = ways.into_iter().find(|way| sum(way) == total);
+    let within = || {
+        ways.into_iter()
+            .filter(|way| sum(way) <= total)
+            .max_by_key(sum)
+    };
+    exact.or_else(within).unwrap_or(ways[3])
 }

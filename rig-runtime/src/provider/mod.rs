@@ -34,12 +34,14 @@ mod requests;
 #[cfg(test)]
 mod responses;
 mod sse;
+mod usage;
 mod wait;
 
 pub(crate) use wait::from_headers as asked_wait;
 
 pub use decoded::{Decoded, DecodedAs, read_response};
 pub(crate) use reading::Reading;
+pub(crate) use usage::Usage;
 
 use fault::Fault;
 use finish::Answer;
@@ -130,19 +132,6 @@ pub(crate) struct Called {
     pub(crate) arguments: String,
 }
 
-/// Token counts with one meaning for all providers; `None` is unknown, never 0.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Usage {
-    /// The whole input.
-    pub(crate) tokens_in: Option<u64>,
-    /// The output, reasoning included.
-    pub(crate) tokens_out: Option<u64>,
-    /// The part of the input that was read from a cache.
-    pub(crate) tokens_cached: Option<u64>,
-    /// The part of the input that was written to a cache.
-    pub(crate) tokens_cache_write: Option<u64>,
-}
-
 /// A classified failure of one attempt.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Failed {
@@ -194,7 +183,7 @@ fn answer(
         Dialect::OpenAiChat => chat::read(provider, headers, body),
         Dialect::OpenAiResponses => openai_responses::read(body),
         Dialect::AnthropicMessages => anthropic::read(body),
-        Dialect::Gemini => gemini::read(headers, body),
+        Dialect::Gemini => gemini::read(provider, headers, body),
     };
     answer.ok_or_else(|| Fault::read(body).or(NO_ANSWER).failed(status, headers))
 }
@@ -212,6 +201,10 @@ const NO_ANSWER: &str = "the response holds no answer";
     reason = "a reply is as large, and both are moved once"
 )]
 fn conclude(mut answer: Answer, has_tools: bool, headers: &Headers) -> Result<Reply, Failed> {
+    // What was written was counted too early where the count is of nothing.
+    let is_written = !answer.text.is_empty() || !answer.tool_calls.is_empty();
+    let counted = answer.usage.tokens_out;
+    answer.usage.tokens_out = counted.filter(|output| *output > 0 || !is_written);
     if !has_tools {
         answer.tool_calls.clear();
     }
@@ -317,24 +310,5 @@ impl Failed {
         };
         let message = self.message.replace(key.reveal(), message::REDACTED);
         Self { message, ..self }
-    }
-}
-
-impl Usage {
-    /// Returns the counts with the slips that providers are known for put right: a cached part is at most the
-    /// whole, and a request without any token is one that was not counted.
-    fn checked(self) -> Self {
-        if self.tokens_in.unwrap_or(0) == 0 && self.tokens_out.unwrap_or(0) == 0 {
-            return Self::default();
-        }
-        let within = |part: Option<u64>| match (part, self.tokens_in) {
-            (Some(part), Some(whole)) => Some(part.min(whole)),
-            (part, _) => part,
-        };
-        Self {
-            tokens_cached: within(self.tokens_cached),
-            tokens_cache_write: within(self.tokens_cache_write),
-            ..self
-        }
     }
 }

@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 
 use super::fault::{self, Fault};
 use super::finish::{Answer, Finish};
+use super::usage::output;
 use super::{Form, Prompt, Usage};
 use crate::prefix::Prefix;
 use crate::transport::Request;
@@ -217,12 +218,14 @@ fn answer(whole: Whole) -> Option<Answer> {
     })
 }
 
-/// Returns the token counts. The dialect's output includes the reasoning.
+/// Returns the token counts. The dialect's output includes the reasoning, unless the total shows that a host leaves it out.
 fn usage(usage: &Value) -> Usage {
+    let count = |name: &str| usage[name].as_u64();
     let details = &usage["input_tokens_details"];
+    let tokens_in = count("input_tokens");
     Usage {
-        tokens_in: usage["input_tokens"].as_u64(),
-        tokens_out: usage["output_tokens"].as_u64(),
+        tokens_in,
+        tokens_out: output(count("output_tokens"), tokens_in, count("total_tokens")),
         tokens_cached: details["cached_tokens"].as_u64(),
         tokens_cache_write: details["cache_write_tokens"].as_u64(),
     }

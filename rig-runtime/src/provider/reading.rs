@@ -1,19 +1,27 @@
-//! What does a response say, as far as it has arrived?
+//! Reads a response as far as it has arrived.
 //!
 //! One reader for whole and for streamed responses: what the bytes are decides, not what was asked for, since a host
 //! may answer a request for a stream with a whole response. A stream is assembled into the response that the host
 //! would have sent whole, and is then read as one.
+//!
+//! **Invariant:** a response that is complete stays what it is, however its connection ends (L18).
 
 use std::mem;
 
-use rig_spec::{Dialect, Provider};
+use rig_spec::{FailureClass, Provider};
+use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
-use super::fault::{Fault, is_error};
-use super::finish::Answer;
-use super::sse::{Decoder, Event, NotEvents};
-use super::{Failed, NO_ANSWER, Reply, Usage, anthropic, chat, conclude, gemini, openai_responses};
+use super::fault::Fault;
+use super::finish::{Answer, Finish};
+use super::{Failed, NO_ANSWER, Reply, Usage, conclude};
 use crate::transport::Headers;
+
+mod events;
+
+pub(super) use events::Sender;
+
+use events::Events;
 
 /// A response under way.
 pub(crate) struct Reading {
@@ -32,27 +40,6 @@ enum Form {
     Events(Box<Events>),
 }
 
-struct Events {
-    decoder: Decoder,
-    assembly: Assembly,
-    /// The last bytes, in which an error may stand that is no event.
-    tail: Vec<u8>,
-    /// Whether nothing more counts.
-    is_over: bool,
-}
-
-/// The response that a stream adds up to.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "there is one a response, and it is boxed with the decoder"
-)]
-enum Assembly {
-    Chat(chat::Assembly),
-    Responses(openai_responses::Assembly),
-    Messages(anthropic::Assembly),
-    Gemini(gemini::Assembly),
-}
-
 /// What a piece of a response brought.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Heard {
@@ -66,8 +53,6 @@ pub(crate) struct Heard {
 
 /// What there is to say of a stream that ends before its answer does.
 pub(super) const CUT: &str = "the stream ended without a finish reason";
-
-const UNREADABLE: &str = "an event of the stream cannot be read";
 
 impl Reading {
     /// Returns the reader of a response with this head.
@@ -95,6 +80,10 @@ impl Reading {
             }
             Form::Whole(_) | Form::Events(_) => piece,
         };
+        let sender = Sender {
+            provider: self.provider,
+            headers: &self.headers,
+        };
         match &mut self.form {
             Form::Unknown(held) => {
                 held.extend_from_slice(piece);
@@ -103,11 +92,11 @@ impl Reading {
             Form::Whole(body) => {
                 body.extend_from_slice(piece);
                 Heard {
-                    is_content: true,
+                    is_content: is_good(self.status),
                     ..Heard::default()
                 }
             }
-            Form::Events(events) => events.push(piece),
+            Form::Events(events) => events.push(piece, sender),
         }
     }
 
@@ -120,7 +109,17 @@ impl Reading {
     pub(crate) fn is_over(&self) -> bool {
         match &self.form {
             Form::Unknown(_) | Form::Whole(_) => false,
-            Form::Events(events) => events.is_over,
+            Form::Events(events) => events.is_over(),
+        }
+    }
+
+    /// Returns whether what has come decides what the response is, so that the rest is worth a short wait only: a status
+    /// that is a failure, or a finish reason.
+    pub(crate) fn is_settled(&self) -> bool {
+        match &self.form {
+            _ if !is_good(self.status) => true,
+            Form::Unknown(_) | Form::Whole(_) => false,
+            Form::Events(events) => events.has_ended(),
         }
     }
 
@@ -128,12 +127,25 @@ impl Reading {
     pub(crate) fn used(&self) -> (Usage, Option<String>) {
         match &self.form {
             Form::Unknown(_) | Form::Whole(_) => Default::default(),
-            Form::Events(events) => match &events.assembly {
-                Assembly::Chat(chat) => chat.used(self.provider, &self.headers),
-                Assembly::Responses(responses) => responses.used(),
-                Assembly::Messages(messages) => messages.used(),
-                Assembly::Gemini(gemini) => gemini.used(&self.headers),
-            },
+            Form::Events(events) => events.used(),
+        }
+    }
+
+    /// Returns what the response says, given what ended it early, if anything did.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::finish`]; and what ended the response early, unless it was complete by then (L18). Complete is what is
+    /// settled, and a whole body whose JSON has closed.
+    #[expect(
+        clippy::result_large_err,
+        reason = "a reply is as large, and both are moved once"
+    )]
+    pub(crate) fn end(mut self, broken: Option<Failed>, has_tools: bool) -> Result<Reply, Failed> {
+        self.flush();
+        match broken {
+            Some(failed) if !self.is_complete() => Err(failed),
+            _ => self.finish(has_tools),
         }
     }
 
@@ -154,7 +166,8 @@ impl Reading {
     }
 
     /// Returns what the response says before anybody asks whether it is an answer, and its headers.
-    pub(super) fn answer(self) -> (Result<Answer, Failed>, Headers) {
+    pub(super) fn answer(mut self) -> (Result<Answer, Failed>, Headers) {
+        self.flush();
         let headers = self.headers;
         let answer = match self.form {
             Form::Unknown(body) | Form::Whole(body) => {
@@ -167,117 +180,72 @@ impl Reading {
         (answer, headers)
     }
 
+    /// Takes in the last event of a stream, which may lack its end.
+    fn flush(&mut self) {
+        let sender = Sender {
+            provider: self.provider,
+            headers: &self.headers,
+        };
+        if let Form::Events(events) = &mut self.form {
+            events.flush(sender);
+        }
+    }
+
+    fn is_complete(&self) -> bool {
+        let whole = match &self.form {
+            Form::Whole(body) => body.as_slice(),
+            Form::Unknown(_) | Form::Events(_) => &[],
+        };
+        self.is_settled() || serde_json::from_slice::<IgnoredAny>(whole).is_ok()
+    }
+
     /// Returns the form of a body that starts so, with nothing read yet. A body under the status of a failure is
     /// whole, and so is one that starts as JSON does, whatever its content type says.
     fn form_of(&self, start: &[u8]) -> Form {
         const BOM: &[u8] = b"\xef\xbb\xbf";
-        let is_good = (200..300).contains(&self.status);
         let text = start.strip_prefix(BOM).unwrap_or(start);
         match text.trim_ascii_start().first() {
-            _ if !is_good => Form::Whole(Vec::new()),
+            _ if !is_good(self.status) => Form::Whole(Vec::new()),
             _ if start.len() < BOM.len() && BOM.starts_with(start) => Form::Unknown(Vec::new()),
             None => Form::Unknown(Vec::new()),
             Some(b'{' | b'[') => Form::Whole(Vec::new()),
-            Some(_) => Form::Events(Box::new(Events {
-                decoder: Decoder::new(),
-                assembly: match self.provider.dialect {
-                    Dialect::OpenAiChat => Assembly::Chat(chat::Assembly::default()),
-                    Dialect::OpenAiResponses => {
-                        Assembly::Responses(openai_responses::Assembly::default())
-                    }
-                    Dialect::AnthropicMessages => {
-                        Assembly::Messages(anthropic::Assembly::default())
-                    }
-                    Dialect::Gemini => Assembly::Gemini(gemini::Assembly::default()),
-                },
-                tail: Vec::new(),
-                is_over: false,
-            })),
+            Some(_) => Form::Events(Box::new(Events::new(self.provider.dialect))),
         }
     }
 }
 
-impl Events {
-    fn push(&mut self, piece: &[u8]) -> Heard {
-        let mut heard = Heard::default();
-        self.tail.extend_from_slice(piece);
-        // Not at every piece, since what is kept has to move.
-        if self.tail.len() > 2 * LONGEST_TAIL {
-            self.tail.drain(..self.tail.len() - LONGEST_TAIL);
-        }
-        for event in self.decoder.push(piece) {
-            if !self.is_over && self.take(event, &mut heard).is_none() {
-                self.assembly.fail(json!({ "message": UNREADABLE }));
-                self.is_over = true;
-            }
-        }
-        heard
-    }
+fn is_good(status: u16) -> bool {
+    (200..300).contains(&status)
+}
 
-    /// Takes in an event; `None` for one that cannot be read.
-    fn take(&mut self, event: Result<Event, NotEvents>, heard: &mut Heard) -> Option<()> {
-        let event = event.ok()?;
-        match event.data.trim() {
-            "" => {}
-            "[DONE]" => self.is_over = true,
-            data => {
-                let told: Value = serde_json::from_str(data).ok()?;
-                self.is_over = match &mut self.assembly {
-                    Assembly::Chat(chat) => chat.take(&event.name, told, heard),
-                    Assembly::Responses(responses) => responses.take(&event.name, told, heard),
-                    Assembly::Messages(messages) => messages.take(told, heard),
-                    Assembly::Gemini(gemini) => gemini.take(told, heard),
-                };
-            }
-        }
-        Some(())
-    }
-
-    fn finish(mut self, provider: &Provider, headers: &Headers) -> Option<Answer> {
-        for event in self.decoder.end() {
-            if !self.is_over {
-                // Half an event is the cut of a stream, and that is told by what is missing.
-                let _ = self.take(event, &mut Heard::default());
-            }
-        }
-        if let (false, Some(error)) = (self.is_over, loose_error(&self.tail)) {
-            self.assembly.fail(error);
-        }
-        match self.assembly {
-            Assembly::Chat(chat) => chat.finish(provider, headers),
-            Assembly::Responses(responses) => responses.finish(),
-            Assembly::Messages(messages) => messages.finish(),
-            Assembly::Gemini(gemini) => gemini.finish(headers),
-        }
+/// Takes in a finish reason. Streams repeat it, and some routers append an ordinary one to the model's own: a reason that
+/// means something is not replaced by one that means nothing.
+pub(super) fn end(reason: &mut Value, told: Value) {
+    let is_plain = |reason: &Value| Finish::of(reason) == Finish::Complete;
+    if is_reason(&told) && (is_plain(reason) || !is_plain(&told)) {
+        *reason = told;
     }
 }
 
-impl Assembly {
-    fn fail(&mut self, error: Value) {
-        match self {
-            Self::Chat(chat) => chat.fail(error),
-            Self::Responses(responses) => responses.fail(error),
-            Self::Messages(messages) => messages.fail(error),
-            Self::Gemini(gemini) => gemini.fail(error),
-        }
-    }
+/// Returns whether a field holds a finish reason. Some hosts name one that says there is none yet.
+pub(super) fn is_reason(value: &Value) -> bool {
+    let named = value.as_str().unwrap_or_default();
+    !matches!(named, "" | "null" | "FINISH_REASON_UNSPECIFIED")
 }
 
-/// How much of the end of a stream is kept, in bytes.
-const LONGEST_TAIL: usize = 16_384;
-
-/// Returns the error that ends a stream without being an event of it: some hosts append it as plain JSON.
-fn loose_error(tail: &[u8]) -> Option<Value> {
-    // As much as is always there, wherever the body was cut.
-    let tail = &tail[tail.len().saturating_sub(LONGEST_TAIL)..];
-    let starts = tail.windows(2).enumerate();
-    let mut starts = starts.filter(|(_, pair)| pair == b"\n{");
-    let error = |at: usize| {
-        let mut value: Value = serde_json::from_slice(&tail[at + 1..]).ok()?;
-        let error = take(&mut value, "error");
-        is_error(&error).then_some(error)
+/// Sets the error that ends a stream. After the finish reason an error only says how the connection ended (L18), unless it
+/// takes the answer back: some hosts filter what they have already sent. A reason that is a failure itself takes any error, which
+/// says more of it.
+pub(super) fn fail(at: &mut Value, reason: &Value, error: Value) {
+    let is_answer =
+        is_reason(reason) && !matches!(Finish::of(reason), Finish::Shed | Finish::Broken);
+    let takes_back = || {
+        let fault = Fault::of(&json!({ "error": error }));
+        fault.failed(200, &Headers::default()).class == FailureClass::Refusal
     };
-    starts.find_map(|(at, _)| error(at))
+    if !is_answer || takes_back() {
+        *at = error;
+    }
 }
 
 /// Takes a field out of an object; null where there is none.

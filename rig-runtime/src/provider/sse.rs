@@ -1,6 +1,6 @@
-//! Which events are in a body so far?
+//! The events of a streamed body, and what each carries.
 //!
-//! The parsing is a library's, which reads from a stream; here bytes are pushed, and nothing waits.
+//! A library parses them. It reads from a stream; here bytes are pushed, and nothing waits.
 
 use std::convert::Infallible;
 use std::io::Cursor;
@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use futures_core::Stream;
+use serde_json::Value;
 use sse_stream::{Sse, SseByteStream};
 
 /// Takes a body in pieces, however they are cut.
@@ -25,6 +26,24 @@ pub(super) struct Event {
     /// Its data; empty where it has none.
     pub(super) data: String,
 }
+
+/// What an event carries.
+#[derive(Debug, PartialEq)]
+pub(super) enum Carried {
+    /// Nothing: it keeps the connection alive.
+    Nothing,
+    /// The end mark.
+    End,
+    /// A JSON object, or a list with one.
+    Json(Value),
+    /// An error that is not an object.
+    Error(Value),
+    /// Something that cannot be read.
+    Unreadable,
+}
+
+/// The names by which hosts call an event that only keeps the connection alive.
+const KEEP_ALIVES: [&str; 5] = ["ping", "keepalive", "keep-alive", "keep_alive", "heartbeat"];
 
 /// The body is no stream of events: it is not text.
 #[derive(Debug, PartialEq)]
@@ -69,6 +88,51 @@ impl Event {
             data: sse.data.unwrap_or_default(),
         }
     }
+
+    /// Returns what the event carries (K9). Content is a JSON object in every dialect. So data that is not JSON was meant to
+    /// be content if it has a brace, unless it is a comment that a proxy sent as data.
+    pub(super) fn carried(&self) -> Carried {
+        let data = self.data.trim();
+        // By the protocol an event without data is none.
+        if data.is_empty() || is_keep_alive(&self.name) {
+            return Carried::Nothing;
+        }
+        if data == "[DONE]" {
+            return Carried::End;
+        }
+        let text = match serde_json::from_str(data) {
+            Ok(value) if is_keep_alive(value["type"].as_str().unwrap_or_default()) => {
+                return Carried::Nothing;
+            }
+            Ok(Value::Object(fields)) if !fields.is_empty() => {
+                return Carried::Json(Value::Object(fields));
+            }
+            Ok(Value::Array(items)) if items.iter().any(Value::is_object) => {
+                return Carried::Json(Value::Array(items));
+            }
+            Ok(Value::String(text)) => text,
+            Ok(_) => String::new(),
+            Err(_) if data.contains(['{', '}']) && !data.starts_with(':') => {
+                return Carried::Unreadable;
+            }
+            Err(_) => data.to_owned(),
+        };
+        match (self.is_error(), text.trim()) {
+            (false, _) => Carried::Nothing,
+            (true, "") => Carried::Error("the provider sent an error without a message".into()),
+            (true, message) => Carried::Error(message.into()),
+        }
+    }
+
+    /// Returns whether the event is named as an error.
+    pub(super) fn is_error(&self) -> bool {
+        self.name.eq_ignore_ascii_case("error")
+    }
+}
+
+fn is_keep_alive(name: &str) -> bool {
+    let mut known = KEEP_ALIVES.iter();
+    known.any(|known| name.eq_ignore_ascii_case(known))
 }
 
 impl Feed {
@@ -156,6 +220,57 @@ mod tests {
             }
             let single: Vec<_> = bytes.chunks(1).collect();
             assert_eq!(told(events(&single)), expected, "{text:?} in single bytes");
+        }
+    }
+
+    // K9: what keeps a connection alive carries nothing, in whatever form; what should have been content is not lost silently.
+    #[test]
+    fn an_event_carries_json_or_nothing() {
+        use Carried::{End, Json, Nothing, Unreadable};
+        let object = || Json(serde_json::json!({ "a": 1 }));
+        let error = |text: &str| Carried::Error(text.into());
+        let unnamed = "the provider sent an error without a message";
+        let cases = [
+            ("", "", Nothing),
+            ("", " ", Nothing),
+            ("", ": keepalive", Nothing),
+            ("", ": {still here}", Nothing),
+            ("", "ping", Nothing),
+            ("", "ping 2026-01-01", Nothing),
+            ("", "[HEARTBEAT]", Nothing),
+            ("", "null", Nothing),
+            ("", "true", Nothing),
+            ("", "7", Nothing),
+            ("", "\"\"", Nothing),
+            ("", "\"{\"", Nothing),
+            ("", "{}", Nothing),
+            ("", "[]", Nothing),
+            ("", "[1, [2]]", Nothing),
+            ("", r#"{"type": "ping"}"#, Nothing),
+            ("", r#"{"type": "keepalive", "message": "wait"}"#, Nothing),
+            ("ping", "{", Nothing),
+            ("Heartbeat", r#"{"a": 1}"#, Nothing),
+            ("", "[DONE]", End),
+            ("message", " [DONE] ", End),
+            ("", r#" {"a": 1} "#, object()),
+            ("message", r#"{"a": 1}"#, object()),
+            ("error", r#"{"a": 1}"#, object()),
+            ("", r#"[{"a": 1}]"#, Json(serde_json::json!([{ "a": 1 }]))),
+            ("", "{", Unreadable),
+            ("", r#"{"a": "#, Unreadable),
+            ("", r#"data: {"a": 1}"#, Unreadable),
+            ("", r#"1}"#, Unreadable),
+            ("", r#"{"a": 1}{"a": 1}"#, Unreadable),
+            ("error", "{", Unreadable),
+            ("error", "", Nothing),
+            ("error", "null", error(unnamed)),
+            ("error", "{}", error(unnamed)),
+            ("ERROR", "overloaded", error("overloaded")),
+            ("error", "\"overloaded\"", error("overloaded")),
+        ];
+        for (name, data, carried) in cases {
+            let event = event(name, data).unwrap();
+            assert_eq!(event.carried(), carried, "{event:?}");
         }
     }
 

@@ -10,7 +10,6 @@ use super::{Asked, Cache, Form, RawReply, guard};
 use crate::access::given_key;
 use crate::attempt::{Limit, millis, violation};
 use crate::cache::CacheHandle;
-use crate::clock::within;
 use crate::conform::Held;
 use crate::dispatch::{Dispatch, Origin};
 use crate::envelope;
@@ -157,12 +156,10 @@ async fn dispatch(
         has_tools: !tools.is_empty(),
         listener,
         policy: &asked.policy,
+        limit,
     };
-    let exchange = exchange(parts, &mut dispatch, request, &awaited);
-    let reply = match within(&*parts.clock, limit.time, exchange).await {
-        Some(reply) => reply.map_err(|failed| failed.without(key)),
-        None => Err(limit.timed_out()),
-    };
+    let reply = exchange(parts, &mut dispatch, request, &awaited).await;
+    let reply = reply.map_err(|failed| failed.without(key));
     let reply = reply.map_err(|failed| dispatch.complete(failed));
     let is_unbilled = reply.as_ref().is_err_and(|failed| failed.unbilled);
 

@@ -18,7 +18,7 @@ use super::Case;
 const TASK: &str = "Where is the zebra crossing?";
 
 /// `model-a` of a provider, for 2 and 10 USD per million tokens.
-pub(super) const fn candidate(provider: &'static Provider) -> Candidate {
+pub(crate) const fn candidate(provider: &'static Provider) -> Candidate {
     Candidate {
         provider,
         model: "model-a",
@@ -50,7 +50,7 @@ static FIREWORKS_B: [Candidate; 1] = [Candidate {
 }];
 
 /// The base's schema, and a prompt that is the task.
-pub(super) fn route(
+pub(crate) fn route(
     candidates: &'static [Candidate],
     repair: Option<Repair>,
     policy: Policy,
@@ -93,7 +93,7 @@ pub(super) fn world() -> World {
 }
 
 /// Calls a route that lives as long as the process.
-pub(super) fn ask<T>(route: Route) -> rig::Call<T> {
+pub(crate) fn ask<T>(route: Route) -> rig::Call<T> {
     call::<T, NoVariant>(Box::leak(Box::new(route)), json!({ "q": TASK }))
 }
 

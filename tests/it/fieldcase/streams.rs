@@ -46,8 +46,7 @@ fn pieces(bytes: &[u8], lengths: impl IntoIterator<Item = usize>) -> Scripted {
 }
 
 /// Streams a reply to a route of the base and checks output, deltas and row.
-fn serves(case: &Case, reply: Scripted, what: &str) {
-    let expected = case.json("expect.json");
+pub(super) fn serves(reply: Scripted, expected: &Value, what: &str) {
     let world = world();
     world.push([reply]);
     let heard = hear::<FcBase>(&world, ask(route(&DEEPSEEK_A, None, Policy::BLANK)));
@@ -56,7 +55,7 @@ fn serves(case: &Case, reply: Scripted, what: &str) {
         .unwrap_or_else(|error| panic!("{what}: {error}"))
         .output;
     let value = serde_json::to_value(output).unwrap();
-    assert_eq!(value, expected["value"], "{what}");
+    assert_eq!(value, *expected, "{what}");
     let said = heard.deltas.concat();
     assert_eq!(
         serde_json::from_str::<Value>(&said).unwrap(),
@@ -80,6 +79,7 @@ fn fc_28_chunks_that_end_inside_a_character() {
         return;
     };
     let stream = case.read("stream.sse");
+    let expected = &case.json("expect.json")["value"];
     for chunks in [
         "chunks_all_at_once",
         "chunks_inside_chars",
@@ -87,7 +87,7 @@ fn fc_28_chunks_that_end_inside_a_character() {
     ] {
         let lengths: Vec<usize> =
             serde_json::from_value(case.json(&format!("{chunks}.json"))).unwrap();
-        serves(&case, pieces(stream.as_bytes(), lengths), chunks);
+        serves(pieces(stream.as_bytes(), lengths), expected, chunks);
     }
 }
 
@@ -97,12 +97,11 @@ fn fc_29_comments_keep_alives_and_bare_events() {
         return;
     };
     let stream = case.read("stream.sse");
-    serves(&case, pieces(stream.as_bytes(), [stream.len()]), "whole");
-    serves(
-        &case,
-        pieces(stream.as_bytes(), vec![1; stream.len()]),
-        "bytes",
-    );
+    let expected = &case.json("expect.json")["value"];
+    let whole = pieces(stream.as_bytes(), [stream.len()]);
+    serves(whole, expected, "whole");
+    let bytes = pieces(stream.as_bytes(), vec![1; stream.len()]);
+    serves(bytes, expected, "bytes");
 }
 
 // T1: usage is the last word, wherever it comes.
@@ -111,6 +110,7 @@ fn fc_30_usage_that_comes_after_the_finish_reason() {
     let Some(case) = Case::open("FC-30") else {
         return;
     };
+    let expected = &case.json("expect.json")["value"];
     for file in [
         "empty_choices_first.sse",
         "usage_cumulative_everywhere.sse",
@@ -118,7 +118,7 @@ fn fc_30_usage_that_comes_after_the_finish_reason() {
         "usage_with_finish_then_empty.sse",
     ] {
         let stream = case.read(file);
-        serves(&case, pieces(stream.as_bytes(), [stream.len()]), file);
+        serves(pieces(stream.as_bytes(), [stream.len()]), expected, file);
     }
     // A pause in front of the usage.
     let stream = case.read("usage_last.sse");
@@ -126,7 +126,7 @@ fn fc_30_usage_that_comes_after_the_finish_reason() {
     let (answer, usage) = stream.split_at(at);
     let reply = Scripted::stream().piece(Duration::ZERO, answer);
     let reply = reply.piece(Duration::from_millis(300), usage);
-    serves(&case, reply, "a pause");
+    serves(reply, expected, "a pause");
 }
 
 // K3, L3: as FC-21 has it for whole responses.

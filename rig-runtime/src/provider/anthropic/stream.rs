@@ -8,7 +8,7 @@ use super::{Block, Turn, answer, usage};
 use crate::provider::Usage;
 use crate::provider::fault::is_error;
 use crate::provider::finish::Answer;
-use crate::provider::reading::{CUT, Heard, append, is_filled, take};
+use crate::provider::reading::{self, CUT, Heard, append, end, is_filled, is_reason, take};
 
 /// A message under way.
 #[derive(Default)]
@@ -18,13 +18,20 @@ pub(in crate::provider) struct Assembly {
     /// The blocks, each with its place.
     blocks: Vec<(Value, Block)>,
     stop_reason: Value,
-    usage: Map<String, Value>,
+    /// The last report of each count, and of the tier.
+    reported: Map<String, Value>,
+    usage: Usage,
     error: Value,
 }
 
 impl Assembly {
     /// Takes in an event and returns whether nothing more counts.
-    pub(in crate::provider) fn take(&mut self, mut event: Value, heard: &mut Heard) -> bool {
+    pub(in crate::provider) fn take(
+        &mut self,
+        is_named_error: bool,
+        mut event: Value,
+        heard: &mut Heard,
+    ) -> bool {
         let kind = take(&mut event, "type");
         let kind = kind.as_str().unwrap_or_default();
         self.has_begun |= kind.starts_with("message") || kind.starts_with("content_block");
@@ -47,18 +54,18 @@ impl Assembly {
                 self.blocks.push((take(&mut event, "index"), block));
             }
             "content_block_delta" => {
-                heard.is_content = true;
+                let delta = event["delta"].as_object().into_iter().flatten();
+                let mut told = delta.filter(|(name, _)| *name != "type");
+                heard.is_content |= told.any(|(_, piece)| is_filled(piece) || piece.is_object());
                 self.take_delta(&event["index"], &event["delta"], heard);
             }
             "message_delta" => {
                 let reason = take(&mut take(&mut event, "delta"), "stop_reason");
-                if is_filled(&reason) {
-                    self.stop_reason = reason;
-                }
+                end(&mut self.stop_reason, reason);
                 self.take_usage(take(&mut event, "usage"), heard);
             }
             "message_stop" => return true,
-            _ if kind == "error" || is_error(&event["error"]) => {
+            _ if is_named_error || kind == "error" || is_error(&event["error"]) => {
                 let error = take(&mut event, "error");
                 self.fail(if is_error(&error) { error } else { event });
                 return true;
@@ -68,30 +75,36 @@ impl Assembly {
         false
     }
 
+    /// Returns whether a stop reason has come.
+    pub(in crate::provider) fn has_ended(&self) -> bool {
+        is_reason(&self.stop_reason)
+    }
+
     /// Ends the stream with an error.
     pub(in crate::provider) fn fail(&mut self, error: Value) {
-        self.error = error;
+        reading::fail(&mut self.error, &self.stop_reason, error);
     }
 
     /// Returns usage and tier as far as they were told.
     pub(in crate::provider) fn used(&self) -> (Usage, Option<String>) {
-        let told = Value::Object(self.usage.clone());
-        let tier = told["service_tier"].as_str();
-        (usage(&told), tier.map(str::to_owned))
+        let tier = self.reported.get("service_tier").and_then(Value::as_str);
+        (self.usage, tier.map(str::to_owned))
     }
 
     /// Returns what the events say; `None` where there is no answer in them.
     pub(in crate::provider) fn finish(mut self) -> Option<Answer> {
-        if self.has_begun && !is_filled(&self.stop_reason) && !is_error(&self.error) {
+        if self.has_begun && !self.has_ended() && !is_error(&self.error) {
             self.fail(json!({ "message": CUT }));
         }
         let blocks = self.blocks.into_iter().map(|(_, block)| block);
-        answer(Turn {
+        let answer = answer(Turn {
             content: self.has_begun.then(|| blocks.collect()),
             stop_reason: self.stop_reason,
-            usage: self.usage.into(),
+            usage: self.reported.into(),
             error: self.error,
-        })
+        })?;
+        let usage = self.usage;
+        Some(Answer { usage, ..answer })
     }
 
     fn take_delta(&mut self, index: &Value, delta: &Value, heard: &mut Heard) {
@@ -116,12 +129,15 @@ impl Assembly {
         }
     }
 
-    /// Counts are of all so far: a later one replaces an earlier one.
-    fn take_usage(&mut self, usage: Value, heard: &mut Heard) {
-        if let Value::Object(usage) = usage {
+    /// Takes in a report of the usage so far, or of a part of it. The parts of the input are read together, since a later
+    /// report may move tokens from one to another.
+    fn take_usage(&mut self, reported: Value, heard: &mut Heard) {
+        if let Value::Object(reported) = reported {
             heard.has_usage = true;
-            let told = usage.into_iter().filter(|(_, count)| !count.is_null());
-            self.usage.extend(told);
+            let told = reported.into_iter().filter(|(_, count)| !count.is_null());
+            self.reported.extend(told);
+            let so_far = Value::Object(self.reported.clone());
+            self.usage = self.usage.grown(usage(&so_far));
         }
     }
 }

@@ -9,13 +9,14 @@ use super::{Choice, Completion, Turn, answer, content, usage};
 use crate::provider::Usage;
 use crate::provider::fault::{Fault, is_error};
 use crate::provider::finish::Answer;
-use crate::provider::reading::{CUT, Heard, append, is_filled, take};
+use crate::provider::reading::{self, CUT, Heard, Sender, append, end, is_filled, is_reason, take};
 use crate::transport::Headers;
 
 /// A completion under way.
 #[derive(Default)]
 pub(in crate::provider) struct Assembly {
     whole: Completion,
+    usage: Usage,
     /// The only choice that is asked for, once a chunk has had it.
     choice: Option<Choice>,
     turn: Turn,
@@ -35,57 +36,55 @@ impl Assembly {
     /// Takes in a chunk and returns whether nothing more counts.
     pub(in crate::provider) fn take(
         &mut self,
-        event: &str,
+        is_named_error: bool,
         mut chunk: Value,
+        sender: Sender<'_>,
         heard: &mut Heard,
     ) -> bool {
-        keep(
-            &mut self.whole.service_tier,
-            take(&mut chunk, "service_tier"),
-        );
-        let usage = [
-            take(&mut chunk, "usage"),
-            chunk
-                .get_mut("x_groq")
-                .map(|own| take(own, "usage"))
-                .unwrap_or_default(),
-        ];
-        let usage = usage.into_iter().find(Value::is_object);
-        heard.has_usage |= usage.is_some();
-        keep(&mut self.whole.usage, usage.unwrap_or_default());
+        let tier = take(&mut chunk, "service_tier");
+        if !tier.is_null() {
+            self.whole.service_tier = tier;
+        }
+        let own = chunk["x_groq"]["usage"].clone();
+        for reported in [take(&mut chunk, "usage"), own] {
+            if reported.is_object() {
+                heard.has_usage = true;
+                let reported = usage(sender.provider, &reported, sender.headers);
+                self.usage = self.usage.grown(reported);
+            }
+        }
         let has_choices = chunk["choices"].is_array();
         let choices = chunk.get_mut("choices");
         let first = choices.and_then(|choices| choices.get_mut(0));
         let mut choice = first.map(Value::take).unwrap_or_default();
-        if choice.is_object() {
-            self.take_choice(&mut choice, heard);
-        }
         let errors = [take(&mut chunk, "error"), take(&mut choice, "error")];
-        let is_flat = event == "error" || (!has_choices && Fault::of(&chunk).message.is_some());
+        let is_flat = is_named_error || (!has_choices && Fault::of(&chunk).message.is_some());
         let error = errors.into_iter().find(is_error);
         if let Some(error) = error.or_else(|| is_flat.then_some(chunk)) {
             self.fail(error);
             return true;
         }
+        if choice.is_object() {
+            self.take_choice(&mut choice, heard);
+        }
         false
+    }
+
+    /// Returns whether a finish reason has come.
+    pub(in crate::provider) fn has_ended(&self) -> bool {
+        is_reason(self.finish_reason())
     }
 
     /// Ends the stream with an error.
     pub(in crate::provider) fn fail(&mut self, error: Value) {
-        self.whole.error = error;
+        let reason = self.finish_reason().clone();
+        reading::fail(&mut self.whole.error, &reason, error);
     }
 
     /// Returns usage and tier as far as they were told.
-    pub(in crate::provider) fn used(
-        &self,
-        provider: &Provider,
-        headers: &Headers,
-    ) -> (Usage, Option<String>) {
+    pub(in crate::provider) fn used(&self) -> (Usage, Option<String>) {
         let tier = self.whole.service_tier.as_str();
-        (
-            usage(provider, &self.whole.usage, headers),
-            tier.map(str::to_owned),
-        )
+        (self.usage, tier.map(str::to_owned))
     }
 
     /// Returns what the chunks say; `None` where there is no answer in them.
@@ -94,15 +93,17 @@ impl Assembly {
         provider: &Provider,
         headers: &Headers,
     ) -> Option<Answer> {
+        let has_ended = self.has_ended();
         let Self {
             mut whole,
+            usage,
             choice,
             mut turn,
             calls,
         } = self;
         turn.tool_calls = calls.into_iter().map(Call::whole).collect();
         whole.choices = choice.map(|choice| {
-            if !is_filled(&choice.finish_reason) && !is_error(&whole.error) {
+            if !has_ended && !is_error(&whole.error) {
                 whole.error = json!({ "message": CUT });
             }
             vec![Choice {
@@ -110,7 +111,15 @@ impl Assembly {
                 ..choice
             }]
         });
-        answer(provider, headers, whole)
+        let answer = answer(provider, headers, whole)?;
+        Some(Answer { usage, ..answer })
+    }
+
+    fn finish_reason(&self) -> &Value {
+        const NONE: &Value = &Value::Null;
+        self.choice
+            .as_ref()
+            .map_or(NONE, |choice| &choice.finish_reason)
     }
 
     fn take_choice(&mut self, choice: &mut Value, heard: &mut Heard) {
@@ -120,10 +129,7 @@ impl Assembly {
             (&mut whole.native_finish_reason, "native_finish_reason"),
         ];
         for (reason, name) in reasons {
-            let told = take(choice, name);
-            if is_filled(&told) {
-                *reason = told;
-            }
+            end(reason, take(choice, name));
         }
         let mut delta = take(choice, "delta");
         let parts = [
@@ -193,13 +199,6 @@ impl Call {
     fn whole(self) -> Value {
         let function = json!({ "name": self.name, "arguments": self.arguments });
         json!({ "id": self.id, "function": function })
-    }
-}
-
-/// Replaces what was told before by what is told now, if it is anything.
-fn keep(told: &mut Value, now: Value) {
-    if !now.is_null() {
-        *told = now;
     }
 }
 

@@ -9,7 +9,7 @@ use super::{Generated, answer, citations, served_tier, spoken, usage};
 use crate::provider::Usage;
 use crate::provider::fault::is_error;
 use crate::provider::finish::Answer;
-use crate::provider::reading::{CUT, Heard, is_filled, take};
+use crate::provider::reading::{self, CUT, Heard, Sender, end, is_filled, is_reason, take};
 use crate::run::Citation;
 use crate::transport::Headers;
 
@@ -22,26 +22,35 @@ pub(in crate::provider) struct Assembly {
     citations: Vec<Citation>,
     finish_reason: Value,
     prompt_feedback: Value,
-    usage: Value,
+    usage: Usage,
+    tier: Option<String>,
     error: Value,
 }
 
 impl Assembly {
     /// Takes in a piece, or a list of some, and returns whether nothing more counts.
-    pub(in crate::provider) fn take(&mut self, mut piece: Value, heard: &mut Heard) -> bool {
+    pub(in crate::provider) fn take(
+        &mut self,
+        is_named_error: bool,
+        mut piece: Value,
+        sender: Sender<'_>,
+        heard: &mut Heard,
+    ) -> bool {
         if let Value::Array(pieces) = piece {
-            return pieces.into_iter().any(|piece| self.take(piece, heard));
+            let mut pieces = pieces.into_iter();
+            return pieces.any(|piece| self.take(is_named_error, piece, sender, heard));
         }
         let error = take(&mut piece, "error");
-        if is_error(&error) {
-            self.fail(error);
+        if is_error(&error) || is_named_error {
+            self.fail(if is_error(&error) { error } else { piece });
             return true;
         }
         // Counts are of all so far.
-        let usage = take(&mut piece, "usageMetadata");
-        if usage.is_object() {
+        let reported = take(&mut piece, "usageMetadata");
+        if reported.is_object() {
             heard.has_usage = true;
-            self.usage = usage;
+            self.usage = self.usage.grown(usage(&reported));
+            self.tier = served_tier(&reported, sender.headers).or(self.tier.take());
         }
         let feedback = take(&mut piece, "promptFeedback");
         if feedback["blockReason"].is_string() {
@@ -52,37 +61,34 @@ impl Assembly {
             return false;
         };
         self.has_begun = true;
-        let reason = take(turn, "finishReason");
-        if is_filled(&reason) {
-            self.finish_reason = reason;
-        }
+        end(&mut self.finish_reason, take(turn, "finishReason"));
         self.citations.extend(citations(&turn["groundingMetadata"]));
         if let Value::Array(parts) = take(&mut take(turn, "content"), "parts") {
-            heard.is_content |= !parts.is_empty();
+            heard.is_content |= parts.iter().any(is_content);
             heard.text.extend(spoken(&parts));
             self.parts.extend(parts);
         }
         false
     }
 
+    /// Returns whether the response has said how it ended. A prompt that was blocked has no finish reason.
+    pub(in crate::provider) fn has_ended(&self) -> bool {
+        is_reason(&self.finish_reason) || self.prompt_feedback.is_object()
+    }
+
     /// Ends the stream with an error.
     pub(in crate::provider) fn fail(&mut self, error: Value) {
-        self.error = error;
+        reading::fail(&mut self.error, &self.finish_reason, error);
     }
 
     /// Returns usage and tier as far as they were told.
-    pub(in crate::provider) fn used(&self, headers: &Headers) -> (Usage, Option<String>) {
-        (usage(&self.usage), served_tier(&self.usage, headers))
+    pub(in crate::provider) fn used(&self) -> (Usage, Option<String>) {
+        (self.usage, self.tier.clone())
     }
 
     /// Returns what the pieces say; `None` where there is no answer in them.
     pub(in crate::provider) fn finish(mut self, headers: &Headers) -> Option<Answer> {
-        let is_blocked = self.prompt_feedback.is_object();
-        if self.has_begun
-            && !is_blocked
-            && !is_filled(&self.finish_reason)
-            && !is_error(&self.error)
-        {
+        if self.has_begun && !self.has_ended() && !is_error(&self.error) {
             self.fail(json!({ "message": CUT }));
         }
         let turn = json!({
@@ -92,11 +98,21 @@ impl Assembly {
         let response = Generated {
             candidates: self.has_begun.then(|| vec![turn]),
             prompt_feedback: self.prompt_feedback,
-            usage_metadata: self.usage,
+            usage_metadata: Value::Null,
             error: self.error,
         };
         let mut answer = answer(response, headers)?;
+        answer.usage = self.usage;
+        answer.served_tier = self.tier.or(answer.served_tier);
         answer.citations = self.citations;
         Some(answer)
     }
+}
+
+/// Returns whether a part holds something, if only a thought. An empty text is a sign of life.
+fn is_content(part: &Value) -> bool {
+    let of = |(name, value): (&String, &Value)| {
+        name != "thought" && (name != "text" || is_filled(value))
+    };
+    part.as_object().is_some_and(|part| part.iter().any(of))
 }

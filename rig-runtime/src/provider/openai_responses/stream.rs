@@ -19,6 +19,7 @@ pub(in crate::provider) struct Assembly {
     items: Vec<Value>,
     /// The response, once it has ended.
     ended: Option<Value>,
+    usage: Usage,
     error: Value,
 }
 
@@ -41,10 +42,14 @@ impl Assembly {
             return false;
         };
         self.has_begun = true;
+        let reported = &told["response"]["usage"];
+        if reported.is_object() {
+            heard.has_usage = true;
+            self.usage = self.usage.grown(usage(reported));
+        }
         match kind {
             "completed" | "incomplete" | "failed" => {
                 let mut whole = take(&mut told, "response");
-                heard.has_usage |= whole["usage"].is_object();
                 // What the event is called is what it says, also of a response that does not.
                 if whole.is_object() {
                     whole["status"] = kind.into();
@@ -65,6 +70,11 @@ impl Assembly {
         false
     }
 
+    /// Returns whether the event has come that ends a response.
+    pub(in crate::provider) fn has_ended(&self) -> bool {
+        self.ended.is_some()
+    }
+
     /// Ends the stream with an error.
     pub(in crate::provider) fn fail(&mut self, error: Value) {
         self.error = error;
@@ -72,11 +82,10 @@ impl Assembly {
 
     /// Returns usage and tier as far as they were told.
     pub(in crate::provider) fn used(&self) -> (Usage, Option<String>) {
-        let Some(whole) = &self.ended else {
-            return Default::default();
-        };
-        let tier = whole["service_tier"].as_str();
-        (usage(&whole["usage"]), tier.map(str::to_owned))
+        // Before its end a response names the tier that was asked for.
+        let tier = self.ended.as_ref().map(|whole| &whole["service_tier"]);
+        let tier = tier.and_then(Value::as_str);
+        (self.usage, tier.map(str::to_owned))
     }
 
     /// Returns what the events say; `None` where there is no answer in them.
@@ -90,6 +99,8 @@ impl Assembly {
         } else if whole.is_object() && !is_filled(&whole["output"]) {
             whole["output"] = self.items.into();
         }
-        answer(serde_json::from_value::<Whole>(whole).ok()?)
+        let answer = answer(serde_json::from_value::<Whole>(whole).ok()?)?;
+        let usage = self.usage;
+        Some(Answer { usage, ..answer })
     }
 }

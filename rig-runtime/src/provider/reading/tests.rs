@@ -1,11 +1,14 @@
 //! What do odd streams say?
 
 use proptest::prelude::*;
-use rig_spec::{ANTHROPIC, FailureClass, GEMINI, OPENAI, Provider};
+use rig_spec::{ANTHROPIC, Dialect, FailureClass, GEMINI, OPENAI, Provider};
 
+use super::events::UNREADABLE;
 use super::*;
 use crate::provider::Called;
 use crate::provider::recordings::RESPONSES;
+
+mod ends;
 
 /// Reads the events of these data, and then the end of the body.
 fn read(provider: &'static Provider, events: &[&str]) -> Result<Reply, Box<Failed>> {
@@ -85,7 +88,7 @@ fn what_is_no_answer_has_its_class() {
         (&OPENAI, &[text], Network, CUT),
         (&OPENAI, &[empty, "[DONE]"], Network, CUT),
         (&OPENAI, &[text, "{\"choices\":[{"], Network, UNREADABLE),
-        (&OPENAI, &[text, "word", STOP], Network, UNREADABLE),
+        (&OPENAI, &[text, "wo}rd", STOP], Network, UNREADABLE),
         (&OPENAI, &[], Network, NO_ANSWER),
         (&OPENAI, &["[DONE]"], Network, NO_ANSWER),
         (
@@ -151,7 +154,7 @@ fn an_error_is_the_end() {
     for (provider, error) in [
         (&OPENAI, r#"{"error":{"message":"m"}}"#),
         (&ANTHROPIC, r#"{"type":"error","error":{"message":"m"}}"#),
-        (&OPENAI, "word"),
+        (&OPENAI, "wo}rd"),
     ] {
         let mut reading = Reading::new(provider, 200, Headers::default());
         reading.push(format!("data: {error}\n\n").as_bytes());
@@ -174,7 +177,7 @@ fn the_last_event_needs_no_empty_line_behind_it() {
 }
 
 #[test]
-fn usage_is_what_was_said_last_and_comes_wherever_a_host_puts_it() {
+fn usage_comes_wherever_a_host_puts_it() {
     let usage = |last: &str| {
         let early = r#"{"choices":[{"delta":{"content":"a"}}],"usage":{"prompt_tokens":9,"completion_tokens":1}}"#;
         let usage = read(&OPENAI, &[early, STOP, last, "[DONE]"]).unwrap().usage;
@@ -257,6 +260,9 @@ fn part() -> impl Strategy<Value = &'static str> {
         "7",
         "\"x\"",
         "{",
+        "ping",
+        "event: ping\n",
+        ": alive",
     ])
 }
 

@@ -92,9 +92,11 @@ impl Run<'_> {
             .unwrap_or(leaves);
         let left = self.deadline().map_or(u64::MAX, |end| end - self.now);
         let limit = left.min(self.case.route.policy.timeout_ms);
-        let met = facts::meet(reply, limit, self.case.options.streams);
+        let is_search = row.place.0 == "search";
+        let met = facts::meet(reply, limit, self.case.options.streams, is_search);
+        let reply = facts::known(reply, limit);
         // A search does not tell when it began to answer.
-        let head = met.head.filter(|_| row.place.0 != "search");
+        let head = met.head.filter(|_| !is_search);
         let end = met.caller_left.then_some("cancelled");
         self.rows.push(Row {
             at: self.now,

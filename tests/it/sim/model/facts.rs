@@ -25,6 +25,9 @@ pub(super) enum Why {
     Asks(u64),
 }
 
+/// How long the body of a failure is waited for, in milliseconds, as `docs/streaming.md` says.
+const LINGER: u64 = 1_500;
+
 /// What a dispatch under a time limit looks like from outside.
 pub(super) struct Met {
     pub(super) head: Option<u64>,
@@ -73,12 +76,31 @@ pub(super) fn default_backoff(class: FailureClass) -> (u64, f64, u64) {
     }
 }
 
-/// L12: what is done at the last moment is in time. Who listens counts to the first content.
-pub(super) fn meet(reply: Reply, limit: u64, streams: bool) -> Met {
-    let body = if reply.what == What::Fault {
-        0
-    } else {
-        reply.body_ms
+/// K4: what a reply is known to be within this time. Of a failure whose body does not come the status decides.
+pub(super) fn known(reply: Reply, limit: u64) -> Reply {
+    let is_there = reply.body_ms <= LINGER && reply.head_ms + reply.body_ms <= limit;
+    let bare = |status, asks| What::Status {
+        status,
+        code: "",
+        asks,
+    };
+    let what = match reply.what {
+        What::Status { status, asks, .. } if !is_there => bare(status, asks),
+        What::Stale if !is_there => bare(403, None),
+        what => what,
+    };
+    Reply { what, ..reply }
+}
+
+/// L12: what is done at the last moment is in time. Who listens counts to the first content. A failure is known by its
+/// head; a model's body is waited for a little, and that of a search is not.
+pub(super) fn meet(reply: Reply, limit: u64, streams: bool, is_search: bool) -> Met {
+    let is_failure = matches!(reply.what, What::Status { .. } | What::Stale);
+    let body = match reply.what {
+        What::Fault => 0,
+        _ if is_failure && is_search => 0,
+        _ if is_failure => reply.body_ms.min(LINGER),
+        _ => reply.body_ms,
     };
     let whole = reply.head_ms + body;
     let has_head = reply.head_ms <= limit && reply.what != What::Fault;
@@ -101,7 +123,7 @@ pub(super) fn meet(reply: Reply, limit: u64, streams: bool) -> Met {
         _ => Met {
             head,
             took: whole.min(limit),
-            in_time: whole <= limit,
+            in_time: whole <= limit || (is_failure && has_head),
             caller_left: false,
         },
     }

@@ -1,0 +1,74 @@
+//! The token counts of an answer, with one meaning for all providers.
+
+/// Token counts; `None` is unknown, never 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Usage {
+    /// The whole input.
+    pub(crate) tokens_in: Option<u64>,
+    /// The output, reasoning included.
+    pub(crate) tokens_out: Option<u64>,
+    /// The part of the input that was read from a cache.
+    pub(crate) tokens_cached: Option<u64>,
+    /// The part of the input that was written to a cache.
+    pub(crate) tokens_cache_write: Option<u64>,
+}
+
+/// The largest count that the stores can hold; larger ones are recorded as this.
+const MOST: u64 = i64::MAX.unsigned_abs();
+
+impl Usage {
+    /// Returns the counts without the errors that providers are known for: an input of no token was not counted, and the
+    /// cached parts are at most the whole.
+    pub(super) fn checked(self) -> Self {
+        let count = |count: Option<u64>| count.map(|count| count.min(MOST));
+        let tokens_in = count(self.tokens_in).filter(|input| *input > 0);
+        let tokens_out = count(self.tokens_out);
+        if tokens_in.is_none() && tokens_out.unwrap_or(0) == 0 {
+            return Self::default();
+        }
+        let whole = tokens_in.unwrap_or(MOST);
+        let cached = self.tokens_cached.map(|part| part.min(whole));
+        let beside = whole - cached.unwrap_or(0);
+        Self {
+            tokens_in,
+            tokens_out,
+            tokens_cached: cached,
+            tokens_cache_write: self.tokens_cache_write.map(|part| part.min(beside)),
+        }
+    }
+
+    /// Returns the usage of an answer after one more report of it. Usage only grows: a part that is missing, or smaller,
+    /// does not replace what was reported before.
+    pub(super) fn grown(self, reported: Self) -> Self {
+        Self {
+            tokens_in: self.tokens_in.max(reported.tokens_in),
+            tokens_out: self.tokens_out.max(reported.tokens_out),
+            tokens_cached: self.tokens_cached.max(reported.tokens_cached),
+            tokens_cache_write: self.tokens_cache_write.max(reported.tokens_cache_write),
+        }
+    }
+
+    /// Returns whether both counts that decide the cost are known. An output of nothing may have been counted too early.
+    pub(crate) fn is_known(&self) -> bool {
+        self.tokens_in.is_some() && self.tokens_out.is_some_and(|output| output > 0)
+    }
+}
+
+/// Returns the output of an answer whose provider reports a total as well. The total decides, since hosts differ in
+/// whether the output they report includes the reasoning. A total below one of its parts is ignored. A total that
+/// leaves nothing for an output that was reported contradicts it, and then the output is unknown.
+pub(super) fn output(
+    reported: Option<u64>,
+    tokens_in: Option<u64>,
+    total: Option<u64>,
+) -> Option<u64> {
+    match (reported, tokens_in, total) {
+        (Some(output), Some(input), Some(total)) if total >= input.max(output) => {
+            Some(total - input).filter(|left| *left > 0 || output == 0)
+        }
+        _ => reported,
+    }
+}
+
+#[cfg(test)]
+mod tests;
