@@ -5,7 +5,6 @@
 
 use std::fmt;
 use std::ops::Range;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rig_spec::Usd;
@@ -17,10 +16,9 @@ use crate::error::{ConfigError, Result};
 use crate::export::{self, Exporters};
 use crate::id;
 use crate::search::Search;
-use crate::store::place;
 use crate::store::{
     AttemptRow, Capture, ChargeRow, Envelope, EnvelopeState, Grade, Graded, ObservedLatency, Page,
-    Spend, Spending, Store, StoreError, Verdict, VerdictRow, VerdictsOf,
+    Spend, Spending, Store, StoreError, StoreLocation, Verdict, VerdictRow, VerdictsOf,
 };
 use crate::transport::Transport;
 use crate::transport::http::HttpTransport;
@@ -38,7 +36,7 @@ pub struct RigBuilder {
     store: Option<Box<dyn Store>>,
     clock: Option<Box<dyn Clock>>,
     search: Option<Box<dyn Search>>,
-    telemetry_db: Option<PathBuf>,
+    telemetry_db: Option<StoreLocation>,
     envelope_cap: Option<Usd>,
     pub(crate) exports: export::Told,
 }
@@ -314,10 +312,10 @@ impl RigBuilder {
     }
 
     /// Sets where the telemetry database is, in place of `MODELRIG_TELEMETRY_DB` and
-    /// `.modelrig/telemetry.db`: a file, whose folder is created, or with the feature `postgres` the URL of a database,
+    /// `.modelrig/telemetry.db`: a file, whose directory is created, or with the feature `postgres` the URL of a database,
     /// `postgres://user:password@host:port/database`.
-    pub fn telemetry_db(mut self, path: impl Into<PathBuf>) -> Self {
-        self.telemetry_db = Some(path.into());
+    pub fn telemetry_db(mut self, location: impl Into<StoreLocation>) -> Self {
+        self.telemetry_db = Some(location.into());
         self
     }
 
@@ -357,13 +355,9 @@ impl RigBuilder {
         let store: Box<dyn Store> = match self.store {
             Some(store) => store,
             None => {
-                let named = || {
-                    self.settings
-                        .variable_os(TELEMETRY_DB_ENV)
-                        .map(PathBuf::from)
-                };
-                let path = self.telemetry_db.or_else(named);
-                place::open(&path.unwrap_or_else(|| TELEMETRY_DB.into()))?
+                let named = || self.settings.variable_os(TELEMETRY_DB_ENV);
+                let location = self.telemetry_db.or_else(|| named().map(Into::into));
+                location.unwrap_or_else(|| TELEMETRY_DB.into()).open()?
             }
         };
         let store = Arc::from(store);

@@ -239,3 +239,54 @@ fn a_database_that_is_not_there_is_not_made() {
     }
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
+
+// A URL holds a password, wherever it comes from and however broken it is.
+#[test]
+fn no_command_shows_the_password_of_a_database() {
+    let folder = tempfile::tempdir().unwrap();
+    let secret = "s3cret-p4ss";
+    for url in [
+        format!("postgres://somebody:{secret}@127.0.0.1:1/telemetry"),
+        format!("postgresql://somebody:{secret}@127.0.0.1:1/telemetry?sslmode=disable"),
+        format!("postgres://somebody:{secret}/@127.0.0.1:1"),
+        format!("POSTGRES://somebody:{secret}@127.0.0.1:1/telemetry"),
+        format!("mysql://somebody:{secret}@127.0.0.1:1/telemetry"),
+        format!("postgres://127.0.0.1:1/telemetry?user=somebody&password={secret}"),
+    ] {
+        for command in [
+            &["runs"][..],
+            &["report"],
+            &["run", "last"],
+            &["envelopes"],
+            &["grade", "x", "up"],
+        ] {
+            let named = crate::rig_with(folder.path(), command, &[("MODELRIG_TELEMETRY_DB", &url)]);
+            let given = crate::rig(folder.path(), &[command, &["--db", &url]].concat());
+            for ran in [named, given] {
+                assert_eq!(ran.code, 2, "{command:?}");
+                let shown = format!("{}{}", ran.stdout, ran.stderr);
+                assert!(
+                    !shown.contains(secret) && !shown.contains("somebody"),
+                    "{shown}"
+                );
+                assert!(shown.contains("://"), "{shown}");
+            }
+        }
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+// The rows of a fleet are read by their URL, as in the program.
+#[test]
+fn a_database_of_a_server_is_read_by_its_url() {
+    let Some(url) = std::env::var_os("MODELRIG_TEST_POSTGRES") else {
+        eprintln!("skipped: MODELRIG_TEST_POSTGRES names no server");
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let ran = crate::rig(folder.path(), &["runs", "--db", url.to_str().unwrap()]);
+    assert_eq!(
+        (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
+        (0, "no run\n", "")
+    );
+}

@@ -15,8 +15,8 @@ mod contract;
 pub mod envelope;
 pub mod export;
 mod ledger;
+pub mod location;
 pub mod memory;
-pub(crate) mod place;
 #[cfg(feature = "postgres")]
 pub mod postgres;
 mod queue;
@@ -28,6 +28,7 @@ pub mod verdict;
 pub use capture::Capture;
 pub use envelope::{ChargeRow, Envelope, EnvelopeState, Reserve, Reserved};
 pub use export::{ExportBatch, ExportNext, ExportRow, ExportTurn, Exported, Name};
+pub use location::StoreLocation;
 pub use reading::{ObservedLatency, Page, Spend, Spending};
 pub use row::{AttemptRow, RowFailure};
 pub use verdict::{Grade, Graded, Verdict, VerdictRow, VerdictsOf};

@@ -15,6 +15,7 @@ use ::postgres::Error;
 use rig_spec::Usd;
 
 use super::ledger::Ledger;
+use super::location;
 use super::queue::{Ask, Asked, Queue, Record, Tables};
 use super::{
     AttemptRow, Capture, ChargeRow, Envelope, EnvelopeState, ExportNext, ExportTurn, Exported,
@@ -70,11 +71,11 @@ impl PostgresStore {
     /// Returns [`StoreError::Newer`] for the tables of a newer version, and [`StoreError::Unavailable`] for a database that
     /// cannot be reached, written or read as a telemetry store. Neither shows who connects, or with which password.
     pub fn open(url: &str) -> Result<Self, StoreError> {
+        let location = location::shown(url);
         let server = Server::new(url).map_err(|reason| StoreError::Unavailable {
-            location: "postgres://…".to_owned(),
+            location: location.clone(),
             reason,
         })?;
-        let location = server.location();
         let place = location.clone();
         // On the writer's thread, since the client must not wait on one that runs futures.
         let queue = Queue::start(&location, move || Database::open(server, place))?;
