@@ -23,6 +23,8 @@ use crate::store::{
 use crate::transport::Transport;
 use crate::transport::http::HttpTransport;
 
+mod upkeep;
+
 /// Everything that calls stand on. Cloning it is cheap and shares all of it.
 #[derive(Clone)]
 pub struct Rig(Arc<Parts>);

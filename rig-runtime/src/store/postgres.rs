@@ -18,15 +18,16 @@ use super::ledger::Ledger;
 use super::location;
 use super::queue::{Ask, Asked, Queue, Record, Tables};
 use super::{
-    AttemptRow, Capture, ChargeRow, Envelope, EnvelopeState, ExportNext, ExportTurn, Exported,
-    Grade, ObservedLatency, Page, Reserve, Reserved, Spend, Spending, Store, StoreError,
-    VerdictRow, VerdictsOf,
+    AttemptRow, Capture, ChargeRow, Envelope, EnvelopeState, ExportNext, ExportState, ExportTurn, Exported,
+    Grade, ObservedLatency, Page, Prune, Pruned, Reserve, Reserved, Spend, Spending, Store,
+    StoreError, VerdictRow, VerdictsOf,
 };
 use crate::transport::BoxFuture;
 
 mod accounts;
 mod columns;
 mod exports;
+mod prune;
 mod reading;
 mod schema;
 mod session;
@@ -239,7 +240,38 @@ impl Store for PostgresStore {
     }
 
     fn exported(&self, done: Exported) -> BoxFuture<'_, Result<(), StoreError>> {
-        self.read(move |session| exports::done(session, &done))
+        self.read(move |session| session.transact(|session| exports::done(session, &done)))
+    }
+
+    fn exports(&self) -> BoxFuture<'_, Result<Vec<ExportState>, StoreError>> {
+        self.read(exports::states)
+    }
+
+    fn prune(&self, prune: Prune, now_ms: i64) -> BoxFuture<'_, Result<Pruned, StoreError>> {
+        Box::pin(async move {
+            let of = prune.clone();
+            let counted = self.read(move |session| prune::counted(session, &of, now_ms));
+            let counted = counted.await?;
+            if prune.is_dry {
+                return Ok(counted);
+            }
+            let mut pruned = Pruned {
+                kept_unexported: counted.kept_unexported,
+                ..Pruned::default()
+            };
+            let mut after = String::new();
+            loop {
+                let of = prune.clone();
+                let step = self.read(move |session| {
+                    session.transact(|session| prune::step(session, &of, now_ms, &after))
+                });
+                let Some((step, last)) = step.await? else {
+                    return Ok(pruned);
+                };
+                pruned.add(&step);
+                after = last;
+            }
+        })
     }
 }
 

@@ -91,6 +91,8 @@ fn prepare(mut connection: Connection) -> rusqlite::Result<Connection> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
     use_wal(&connection)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
+    // A page that is used for something else keeps nothing of what it held, so that what is deleted later is gone.
+    connection.pragma_update_and_check(None, "secure_delete", "ON", |_| Ok(()))?;
     schema::migrate(&mut connection)?;
     // A damaged table shows itself now and not with the first row.
     connection.prepare_cached(super::columns::INSERT)?;
