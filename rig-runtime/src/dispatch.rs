@@ -208,8 +208,11 @@ impl<'a> Dispatch<'a> {
         }
     }
 
-    /// Keeps variables and output beside the row, if it ends as that of the answer that serves.
+    /// Keeps variables and output beside the row, if it ends as that of the answer that serves and captures are on.
     pub(crate) fn capture(&mut self, job: &Job, output: String) {
+        if !self.parts.captures {
+            return;
+        }
         let row = self.row();
         self.capture = Some(Capture {
             id: row.id.clone(),

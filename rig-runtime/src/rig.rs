@@ -23,7 +23,10 @@ use crate::store::{
 use crate::transport::Transport;
 use crate::transport::http::HttpTransport;
 
+mod captures;
 mod upkeep;
+
+use captures::Captures;
 
 /// Everything that calls stand on. Cloning it is cheap and shares all of it.
 #[derive(Clone)]
@@ -39,6 +42,7 @@ pub struct RigBuilder {
     clock: Option<Box<dyn Clock>>,
     search: Option<Box<dyn Search>>,
     telemetry_db: Option<StoreLocation>,
+    captures: Captures,
     envelope_cap: Option<Usd>,
     pub(crate) exports: export::Told,
 }
@@ -55,6 +59,8 @@ pub(crate) struct Parts {
     pub(crate) exporters: Exporters,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) clock: Box<dyn Clock>,
+    /// Whether the answers of routes that ask for it are captured (T3).
+    pub(crate) captures: bool,
     /// What searches in place of HTTP.
     pub(crate) search: Option<Box<dyn Search>>,
     /// The cap of an envelope that its opener gives none.
@@ -338,8 +344,8 @@ impl RigBuilder {
     ///
     /// # Errors
     ///
-    /// `Config` when the telemetry database cannot be opened, the HTTP client not be set up, or
-    /// `MODELRIG_ENVELOPE_BUDGET_USD` is no amount.
+    /// `Config` when the telemetry database cannot be opened, the HTTP client not be set up,
+    /// `MODELRIG_ENVELOPE_BUDGET_USD` is no amount, or `MODELRIG_CAPTURE` is neither `on` nor `off`.
     pub fn build(self) -> Result<Rig> {
         let envelope_cap = match (
             self.envelope_cap,
@@ -354,6 +360,7 @@ impl RigBuilder {
                 told.ok_or(ConfigError::EnvelopeBudget)?
             }
         };
+        let captures = self.captures.are_on(&self.settings)?;
         let store: Box<dyn Store> = match self.store {
             Some(store) => store,
             None => {
@@ -374,6 +381,7 @@ impl RigBuilder {
             transport,
             exporters,
             store,
+            captures,
             search: self.search,
             envelope_cap,
             clock: self.clock.unwrap_or_else(|| Box::new(SystemClock::new())),

@@ -378,6 +378,41 @@ capture-03  2026-09-21 14:13:20  status 400
     assert!(!bench.rig(&["exports"]).stdout.contains("capture-03"));
 }
 
+// T7: what a bake-off writes holds outputs, and is its owner's.
+#[cfg(unix)]
+#[test]
+fn the_files_of_a_bake_off_are_its_owners() {
+    use std::os::unix::fs::PermissionsExt;
+    let bench = Bench::new();
+    let baked = [
+        "bakeoff",
+        "label",
+        "--variants",
+        "fair",
+        "--budget-usd",
+        "1",
+        "--last",
+        "4",
+    ];
+    assert_eq!(bench.rig(&baked).code, 0);
+    let folder = bench.database().with_file_name("bakeoffs");
+    let mode =
+        |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&folder), 0o700);
+    let files: Vec<_> = std::fs::read_dir(&folder)
+        .unwrap()
+        .map(|file| file.unwrap().path())
+        .collect();
+    assert!(
+        files
+            .iter()
+            .any(|file| file.extension().is_some_and(|end| end == "jsonl"))
+    );
+    for file in files {
+        assert_eq!(mode(&file), 0o600, "{}", file.display());
+    }
+}
+
 // The rows of a fleet are read by their URL, as in the program.
 #[test]
 fn a_database_of_a_server_is_read_by_its_url() {

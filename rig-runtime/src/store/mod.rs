@@ -19,6 +19,8 @@ pub mod location;
 pub mod memory;
 #[cfg(feature = "postgres")]
 pub mod postgres;
+#[doc(hidden)]
+pub mod private;
 pub mod prune;
 mod queue;
 pub mod reading;
