@@ -24,9 +24,11 @@ use crate::transport::Transport;
 use crate::transport::http::HttpTransport;
 
 mod captures;
+mod guard;
 mod upkeep;
 
 use captures::Captures;
+pub use guard::{Guard, guard};
 
 /// Everything that calls stand on. Cloning it is cheap and shares all of it.
 #[derive(Clone)]

@@ -87,6 +87,18 @@ impl Exporters {
         exporters.map(Self).map_err(ConfigError::Transport)
     }
 
+    /// Returns an exporter that does nothing, and what hears that there may be rows.
+    #[cfg(test)]
+    pub(crate) fn idle() -> (Self, Arc<Notify>) {
+        let poke = Arc::new(Notify::new());
+        let exporter = Exporter {
+            poke: Arc::clone(&poke),
+            orders: None,
+            thread: None,
+        };
+        (Self(vec![exporter]), poke)
+    }
+
     /// Says that there may be new rows. It waits for nothing.
     pub(crate) fn poke(&self) {
         for exporter in &self.0 {
