@@ -9,7 +9,8 @@ use clap::{Parser, Subcommand};
 
 use crate::output::{Colour, Output, Stop};
 use crate::{
-    bakeoff, check, diff, envelopes, expand, explain, grade, new, replay, report, run, runs,
+    bakeoff, check, diff, envelopes, expand, explain, exports, grade, new, prune, replay, report,
+    run, runs,
 };
 
 /// Check routes, see what a call would do, and read what happened.
@@ -60,6 +61,10 @@ enum Command {
     Grade(grade::Arguments),
     /// Print what envelopes hold.
     Envelopes(envelopes::Arguments),
+    /// Print what exporters have not sent, and what they have set aside.
+    Exports(exports::Arguments),
+    /// Delete rows or captures from the telemetry database.
+    Prune(prune::Arguments),
     /// Tell what has changed in the meaning of routes since a revision of git.
     Diff(diff::Arguments),
 }
@@ -90,6 +95,8 @@ pub(crate) fn main() -> ExitCode {
         Command::Run(arguments) => run::run(arguments, &mut output),
         Command::Grade(arguments) => grade::run(arguments, &mut output),
         Command::Envelopes(arguments) => envelopes::run(arguments, &mut output),
+        Command::Exports(arguments) => exports::run(arguments, &mut output),
+        Command::Prune(arguments) => prune::run(arguments, &mut output),
         Command::Diff(arguments) => diff::run(arguments, &mut output),
     };
     match result {

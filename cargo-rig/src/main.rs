@@ -12,12 +12,14 @@ mod diff;
 mod envelopes;
 mod expand;
 mod explain;
+mod exports;
 mod grade;
 mod new;
 mod output;
 #[cfg(test)]
 mod pictures;
 mod place;
+mod prune;
 mod replay;
 mod report;
 mod routes;

@@ -1,51 +1,62 @@
-//! Where are the rows, and what time is it?
+//! The store that a command is about, and the time.
 //!
-//! The commands that read what happened open the same store as the calls do, from the same place.
+//! The commands that read what happened open the same store as the calls do, by the same location.
 
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use rig_runtime::Rig;
-use rig_runtime::store::{AttemptRow, Page};
+use rig_runtime::store::{AttemptRow, Page, StoreLocation};
 
 use crate::output::{Result, Stop};
 
 /// Which telemetry database a command is about.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Place {
-    /// The telemetry database.
+    /// The telemetry database: a file, or the URL of a PostgreSQL database.
     #[arg(
         long,
-        value_name = "FILE",
+        value_name = "FILE|URL",
         env = "MODELRIG_TELEMETRY_DB",
         hide_env_values = true,
-        default_value = ".modelrig/telemetry.db"
+        default_value = ".modelrig/telemetry.db",
+        value_parser = PathBufValueParser::new().map(StoreLocation::from)
     )]
-    db: PathBuf,
+    db: StoreLocation,
 }
 
 /// How many rows are read at once.
 const PAGE: u32 = 2_000;
 
 impl Place {
-    /// Opens the store; keys and addresses are the environment's. A database that is not there is not made.
+    /// Opens the store; keys and base URLs are the environment's. A file that is not there is not made.
     pub(crate) fn open(&self) -> Result<Rig> {
-        if !self.db.is_file() {
-            let shown = self.db.display();
+        if self.db.file().is_some_and(|file| !file.is_file()) {
+            let shown = &self.db;
             return Err(
                 Stop::new(format!("there is no telemetry database at `{shown}`")).help(
                     "go where your program runs, or name it with `--db` or `MODELRIG_TELEMETRY_DB`",
                 ),
             );
         }
-        let rig = Rig::builder().telemetry_db(&self.db).build();
+        let rig = Rig::builder().telemetry_db(self.db.clone()).build();
         rig.map_err(|error| Stop::new(error.to_string()))
     }
 
-    /// Returns a folder beside the database.
+    /// Returns whether the database is a file, and not that of a server.
+    pub(crate) fn is_file(&self) -> bool {
+        self.db.file().is_some()
+    }
+
+    /// Returns a directory beside the database; beside that of a file here, if it is the database of a server.
     pub(crate) fn beside(&self, folder: &str) -> PathBuf {
-        self.db.parent().unwrap_or(Path::new("")).join(folder)
+        let above = match self.db.file() {
+            Some(file) => file.parent().unwrap_or(Path::new("")),
+            None => Path::new(".modelrig"),
+        };
+        above.join(folder)
     }
 }
 

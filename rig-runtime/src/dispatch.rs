@@ -208,8 +208,11 @@ impl<'a> Dispatch<'a> {
         }
     }
 
-    /// Keeps variables and output beside the row, if it ends as that of the answer that serves.
+    /// Keeps variables and output beside the row, if it ends as that of the answer that serves and captures are on.
     pub(crate) fn capture(&mut self, job: &Job, output: String) {
+        if !self.parts.captures {
+            return;
+        }
         let row = self.row();
         self.capture = Some(Capture {
             id: row.id.clone(),
@@ -249,6 +252,61 @@ impl Drop for Dispatch<'_> {
                 Some(capture) => self.parts.store.record_captured(row, capture),
                 None => self.parts.store.record(row),
             }
+            // Of a run that was dropped nobody else says that it has left a row.
+            self.parts.exporters.poke();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+    use std::sync::Arc;
+    use std::task::{Context, Waker};
+
+    use super::*;
+    use crate::access::{Access, Settings};
+    use crate::envelope;
+    use crate::export::Exporters;
+    use crate::testing::{ManualClock, MemoryStore, ScriptedTransport};
+
+    // T4: the row of a run that was dropped is exported as soon as any other.
+    #[test]
+    fn a_dropped_dispatch_tells_exporters_of_its_row() {
+        let (clock, store) = (ManualClock::new(), MemoryStore::default());
+        let (exporters, poke) = Exporters::idle();
+        let parts = Parts {
+            access: Access::new(Settings {
+                ignore_env: true,
+                ..Settings::default()
+            }),
+            transport: Box::new(ScriptedTransport::new(&clock)),
+            exporters,
+            store: Arc::new(store.clone()),
+            captures: true,
+            clock: Box::new(clock),
+            search: None,
+            envelope_cap: envelope::DEFAULT_CAP,
+        };
+        let tags = BTreeMap::new();
+        let origin = Origin {
+            lane: "raw",
+            route: "",
+            route_version: 0,
+            variant: None,
+            tags: &tags,
+            traceparent: None,
+            listener: None,
+        };
+        let mut journal = Journal::new("run".to_owned());
+        let is_poked = || {
+            let mut cx = Context::from_waker(Waker::noop());
+            pin!(poke.notified()).poll(&mut cx).is_ready()
+        };
+        let dispatch = Dispatch::begin(&parts, &origin, &mut journal, "p".into(), "m".into());
+        assert!(!is_poked());
+        drop(dispatch);
+        assert_eq!(store.rows()[0].failure, Some(RowFailure::Cancelled));
+        assert!(is_poked());
     }
 }

@@ -77,6 +77,8 @@ pub enum ConfigError {
     },
     /// `MODELRIG_ENVELOPE_BUDGET_USD` is no amount of dollars.
     EnvelopeBudget,
+    /// `MODELRIG_CAPTURE` is neither `on` nor `off`.
+    Capture,
     /// The telemetry store cannot be used.
     Store(StoreError),
     /// The HTTP client cannot be set up.
@@ -219,6 +221,7 @@ impl fmt::Display for ConfigError {
                 f,
                 "`MODELRIG_ENVELOPE_BUDGET_USD` is no amount of dollars like `25` or `0.5`"
             ),
+            Self::Capture => f.write_str("`MODELRIG_CAPTURE` is neither `on` nor `off`"),
             Self::Store(error) => error.fmt(f),
             Self::Transport(error) => write!(f, "the HTTP client cannot be set up: {error}"),
         }

@@ -69,7 +69,7 @@ pub use generated::{
 pub use json::Fault;
 #[doc(hidden)]
 pub use provider::{Decoded, DecodedAs, read_response};
-pub use rig::{AlreadyInstalled, Rig, RigBuilder, install};
+pub use rig::{AlreadyInstalled, Guard, Rig, RigBuilder, guard, install};
 pub use run::{AttemptCounts, Citation, Run, RunMeta};
 pub use search::{Finding, Search, SearchError};
 pub use store::Store;

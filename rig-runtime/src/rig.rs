@@ -5,7 +5,6 @@
 
 use std::fmt;
 use std::ops::Range;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rig_spec::Usd;
@@ -17,13 +16,19 @@ use crate::error::{ConfigError, Result};
 use crate::export::{self, Exporters};
 use crate::id;
 use crate::search::Search;
-use crate::store::place;
 use crate::store::{
     AttemptRow, Capture, ChargeRow, Envelope, EnvelopeState, Grade, Graded, ObservedLatency, Page,
-    Spend, Spending, Store, StoreError, Verdict, VerdictRow, VerdictsOf,
+    Spend, Spending, Store, StoreError, StoreLocation, Verdict, VerdictRow, VerdictsOf,
 };
 use crate::transport::Transport;
 use crate::transport::http::HttpTransport;
+
+mod captures;
+mod guard;
+mod upkeep;
+
+use captures::Captures;
+pub use guard::{Guard, guard};
 
 /// Everything that calls stand on. Cloning it is cheap and shares all of it.
 #[derive(Clone)]
@@ -38,7 +43,8 @@ pub struct RigBuilder {
     store: Option<Box<dyn Store>>,
     clock: Option<Box<dyn Clock>>,
     search: Option<Box<dyn Search>>,
-    telemetry_db: Option<PathBuf>,
+    telemetry_db: Option<StoreLocation>,
+    captures: Captures,
     envelope_cap: Option<Usd>,
     pub(crate) exports: export::Told,
 }
@@ -55,6 +61,8 @@ pub(crate) struct Parts {
     pub(crate) exporters: Exporters,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) clock: Box<dyn Clock>,
+    /// Whether the answers of routes that ask for it are captured (T3).
+    pub(crate) captures: bool,
     /// What searches in place of HTTP.
     pub(crate) search: Option<Box<dyn Search>>,
     /// The cap of an envelope that its opener gives none.
@@ -314,10 +322,10 @@ impl RigBuilder {
     }
 
     /// Sets where the telemetry database is, in place of `MODELRIG_TELEMETRY_DB` and
-    /// `.modelrig/telemetry.db`: a file, whose folder is created, or with the feature `postgres` the URL of a database,
+    /// `.modelrig/telemetry.db`: a file, whose directory is created, or with the feature `postgres` the URL of a database,
     /// `postgres://user:password@host:port/database`.
-    pub fn telemetry_db(mut self, path: impl Into<PathBuf>) -> Self {
-        self.telemetry_db = Some(path.into());
+    pub fn telemetry_db(mut self, location: impl Into<StoreLocation>) -> Self {
+        self.telemetry_db = Some(location.into());
         self
     }
 
@@ -338,8 +346,8 @@ impl RigBuilder {
     ///
     /// # Errors
     ///
-    /// `Config` when the telemetry database cannot be opened, the HTTP client not be set up, or
-    /// `MODELRIG_ENVELOPE_BUDGET_USD` is no amount.
+    /// `Config` when the telemetry database cannot be opened, the HTTP client not be set up,
+    /// `MODELRIG_ENVELOPE_BUDGET_USD` is no amount, or `MODELRIG_CAPTURE` is neither `on` nor `off`.
     pub fn build(self) -> Result<Rig> {
         let envelope_cap = match (
             self.envelope_cap,
@@ -354,16 +362,13 @@ impl RigBuilder {
                 told.ok_or(ConfigError::EnvelopeBudget)?
             }
         };
+        let captures = self.captures.are_on(&self.settings)?;
         let store: Box<dyn Store> = match self.store {
             Some(store) => store,
             None => {
-                let named = || {
-                    self.settings
-                        .variable_os(TELEMETRY_DB_ENV)
-                        .map(PathBuf::from)
-                };
-                let path = self.telemetry_db.or_else(named);
-                place::open(&path.unwrap_or_else(|| TELEMETRY_DB.into()))?
+                let named = || self.settings.variable_os(TELEMETRY_DB_ENV);
+                let location = self.telemetry_db.or_else(|| named().map(Into::into));
+                location.unwrap_or_else(|| TELEMETRY_DB.into()).open()?
             }
         };
         let store = Arc::from(store);
@@ -382,6 +387,7 @@ impl RigBuilder {
             transport,
             exporters,
             store,
+            captures,
             search: self.search,
             envelope_cap,
             clock,

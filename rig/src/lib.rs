@@ -16,7 +16,7 @@
 //! - [`Events`] is what `call.stream()` returns: the same call, told while it goes on, one [`Event`] after the other.
 //! - [`raw`] asks one model directly: no route, no ladder, one row.
 //! - [`Rig`] holds keys, addresses, the store and the clock. Without one, the first call builds the process
-//!   default from the environment; [`install`] sets it.
+//!   default from the environment; [`install`] sets it. [`guard`] ends a process well.
 //! - [`Error`] says why there is no output: [`ConfigError`] before anything was dispatched, [`Failure`] after
 //!   the ladder. [`failures`] explains every [`FailureClass`].
 //! - [`testing`] has what a test needs: no network, no keys, no files, no waiting.
@@ -28,8 +28,8 @@ pub use rig_macros::route;
 pub use rig_runtime::Otlp;
 pub use rig_runtime::{
     AlreadyInstalled, AttemptCounts, CacheHandle, Call, Citation, Clock, ConfigError, Error, Event,
-    Events, Failure, Finding, NoVariant, Result, Rig, RigBuilder, Run, RunMeta, Search,
-    SearchError, Store, ToolCall, Transport, Turn, install, raw, store, testing, transport,
+    Events, Failure, Finding, Guard, NoVariant, Result, Rig, RigBuilder, Run, RunMeta, Search,
+    SearchError, Store, ToolCall, Transport, Turn, guard, install, raw, store, testing, transport,
 };
 pub use rig_spec::{FailureClass, Tier, Usd, UsdPerMtok};
 

@@ -102,3 +102,25 @@ fn captures_are_in_the_telemetry_database() {
         assert_eq!(captured[0].output, GOOD);
     });
 }
+
+// T3: the builder turns captures off, whatever routes say; rows are as ever.
+#[test]
+fn captures_can_be_turned_off_when_a_program_runs() {
+    for (is_on, expected) in [(true, 1), (false, 0)] {
+        let world = World::with_keys("north");
+        let store = rig::testing::MemoryStore::default();
+        let rig = rig::Rig::builder()
+            .ignore_env()
+            .key("north", "k")
+            .transport(world.transport.clone())
+            .clock(world.clock.clone())
+            .store(store.clone())
+            .capture(is_on)
+            .build()
+            .unwrap();
+        world.push([good()]);
+        block_on(kept(kept_input()).on(&rig).run()).unwrap();
+        assert_eq!(store.rows().len(), 1);
+        assert_eq!(block_on(rig.captures("kept")).unwrap().len(), expected);
+    }
+}

@@ -306,6 +306,63 @@ fn a_call_that_is_dropped_has_its_row() {
     }
 }
 
+// W1: a name that would change the path of the URL, cut it or end it is refused before the key leaves.
+#[test]
+fn a_model_name_cannot_leave_its_place_in_the_url() {
+    let world = World::with_keys("gemini");
+    for name in [
+        "../../evil",
+        "x#",
+        "x?alt=sse",
+        "models/../x",
+        "models/",
+        "models/..",
+        "tunedModels/a/b",
+        "a/b",
+        "x:countTokens",
+        "%2e%2e",
+        "x y",
+        "",
+        "..",
+    ] {
+        let call = raw::gemini(name).on(&world.rig).user("go");
+        let error = block_on(call.run()).unwrap_err();
+        assert_eq!(
+            error.class(),
+            Some(FailureClass::InvariantViolation),
+            "{name}"
+        );
+        assert!(
+            error.to_string().contains("is not the name of a model"),
+            "{error}"
+        );
+    }
+    assert_eq!(world.transport.requests().len(), 0);
+    assert_eq!(world.store.rows().len(), 0);
+    for name in [
+        "gemini-3.1-pro",
+        "models/gemini-3.1-pro",
+        "tunedModels/our-own-1",
+    ] {
+        world.push([fault(404, "", "no such model")]);
+        let call = raw::gemini(name).on(&world.rig).user("go");
+        block_on(call.run()).unwrap_err();
+    }
+    let paths: Vec<_> = world.transport.requests();
+    let paths: Vec<_> = paths
+        .iter()
+        .map(|request| request.url.split("/v1beta/").nth(1).unwrap())
+        .collect();
+    assert_eq!(
+        paths,
+        [
+            "models/gemini-3.1-pro:generateContent",
+            "models/gemini-3.1-pro:generateContent",
+            "tunedModels/our-own-1:generateContent",
+        ]
+    );
+}
+
 // Keys, prompts and outputs are in no `Debug` form.
 #[test]
 fn nothing_of_a_call_is_shown() {

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use tests::routes::{KeptInput, kept};
 
 mod beds;
+mod ends;
 mod logs;
 
 /// A receiver that keeps what it gets.
@@ -29,6 +30,11 @@ type Got = (String, Vec<u8>);
 impl Receiver {
     /// Starts one that answers 200 to everything.
     pub(crate) fn start() -> Self {
+        Self::answering("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n")
+    }
+
+    /// Starts one that answers this to everything.
+    fn answering(answer: &'static str) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let got = Arc::default();
@@ -38,13 +44,13 @@ impl Receiver {
             for stream in listener.incoming() {
                 let kept = kept.clone();
                 // An error is the client's going away.
-                thread::spawn(move || kept.serve(&mut stream.unwrap()));
+                thread::spawn(move || kept.serve(&mut stream.unwrap(), answer));
             }
         });
         receiver
     }
 
-    fn serve(&self, stream: &mut TcpStream) -> std::io::Result<()> {
+    fn serve(&self, stream: &mut TcpStream, answer: &str) -> std::io::Result<()> {
         loop {
             let mut head = Vec::new();
             let mut byte = [0];
@@ -62,7 +68,7 @@ impl Receiver {
                 body = plain;
             }
             self.got.lock().unwrap().push((head, body));
-            stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n")?;
+            stream.write_all(answer.as_bytes())?;
         }
     }
 

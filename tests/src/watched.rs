@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use rig::Usd;
 use rig::store::{
-    AttemptRow, Capture, ChargeRow, Envelope, EnvelopeState, ExportNext, ExportTurn, Exported,
-    Grade, ObservedLatency, Page, Reserve, Reserved, Spend, Spending, Store, StoreError,
-    VerdictRow, VerdictsOf,
+    AttemptRow, Capture, ChargeRow, Envelope, EnvelopeState, ExportNext, ExportState, ExportTurn, Exported,
+    Grade, ObservedLatency, Page, Prune, Pruned, Reserve, Reserved, Spend, Spending, Store,
+    StoreError, VerdictRow, VerdictsOf,
 };
 use rig::testing::MemoryStore;
 use rig::transport::BoxFuture;
@@ -119,5 +119,13 @@ impl Store for Watched {
 
     fn exported(&self, done: Exported) -> BoxFuture<'_, Result<(), StoreError>> {
         self.store.exported(done)
+    }
+
+    fn exports(&self) -> BoxFuture<'_, Result<Vec<ExportState>, StoreError>> {
+        self.store.exports()
+    }
+
+    fn prune(&self, prune: Prune, now_ms: i64) -> BoxFuture<'_, Result<Pruned, StoreError>> {
+        self.store.prune(prune, now_ms)
     }
 }

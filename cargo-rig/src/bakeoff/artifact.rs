@@ -11,6 +11,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use rig_runtime::store::private;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -205,11 +206,11 @@ impl Artifact {
     /// Begins a new file.
     pub(crate) fn create(path: &Path, header: Header) -> Result<Self> {
         if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder).map_err(|error| cannot("written", path, error))?;
+            private::directory(folder).map_err(|error| cannot("written", path, error))?;
         }
-        let file = OpenOptions::new().append(true).create_new(true).open(path);
+        // It holds outputs.
         let mut artifact = Self {
-            file: file.map_err(|error| cannot("written", path, error))?,
+            file: private::file(path).map_err(|error| cannot("written", path, error))?,
             path: path.to_path_buf(),
             log: Log::new(header.clone()),
         };

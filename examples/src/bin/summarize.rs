@@ -23,6 +23,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     } else {
         demo().await?
     };
+    // However `main` ends, exporters have time to send what is stored.
+    let _guard = rig.guard();
 
     let input = SummarizeInput {
         ticket: "Since this morning every export ends with error 507. We have payroll on Friday, please help!".to_owned(),
@@ -59,7 +61,6 @@ async fn main() -> Result<(), Box<dyn Error>> {
         meta.run_id
     );
     println!("{}", table(&rig.attempts(&meta.run_id).await?));
-    rig.close().await?;
     Ok(())
 }
 

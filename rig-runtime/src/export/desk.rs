@@ -99,6 +99,11 @@ impl Desk {
         }
     }
 
+    /// Sends everybody away who waits, since it will not be done soon.
+    pub(super) fn dismiss(&mut self) {
+        self.waiting.clear();
+    }
+
     async fn attend<T>(
         &mut self,
         mut work: std::pin::Pin<&mut impl Future<Output = T>>,

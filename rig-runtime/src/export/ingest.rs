@@ -1,7 +1,7 @@
 //! What is the body that brings rows to an ingest URL?
 //!
 //! `{"version": 1, "rows": [{…}]}`, gzipped; the fields are named and measured as the columns of `inferences`. A batch may come
-//! twice: who receives it keeps one row per `id`.
+//! twice: who receives it keeps one row per `id`. One without rows asks whether the receiver takes any.
 
 use std::io::Write;
 
@@ -88,9 +88,16 @@ impl Destination for Ingest {
     }
 
     fn request(&self, rows: &[ExportRow]) -> Option<Request> {
-        if rows.is_empty() {
-            return None;
-        }
+        (!rows.is_empty()).then(|| self.with(rows))
+    }
+
+    fn empty(&self) -> Request {
+        self.with(&[])
+    }
+}
+
+impl Ingest {
+    fn with(&self, rows: &[ExportRow]) -> Request {
         let body = Body {
             version: 1,
             rows: rows.iter().map(Row::of).collect(),
@@ -101,7 +108,7 @@ impl Destination for Ingest {
             ("content-encoding", "gzip".to_owned()),
             ("authorization", format!("Bearer {}", self.key.reveal())),
         ];
-        Some(Request::new(self.url.clone(), headers, gzip(&json)))
+        Request::new(self.url.clone(), headers, gzip(&json))
     }
 }
 

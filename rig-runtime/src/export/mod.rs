@@ -20,6 +20,7 @@ mod desk;
 mod ingest;
 #[cfg(feature = "otlp")]
 mod otlp;
+mod pace;
 mod settings;
 #[cfg(test)]
 mod tests;
@@ -39,6 +40,19 @@ pub(crate) trait Destination: Send + Sync {
 
     /// Returns the request that brings rows; `None` if there is nothing to say of them.
     fn request(&self, rows: &[ExportRow]) -> Option<Request>;
+
+    /// Returns a request without rows, which a destination takes unless it is itself at fault.
+    fn empty(&self) -> Request;
+
+    /// Returns whether the body of a good answer says something of the rows.
+    fn reads_answers(&self) -> bool {
+        false
+    }
+
+    /// Returns how many rows a good answer says that the destination does not want.
+    fn rejected(&self, _answer: &[u8]) -> u64 {
+        0
+    }
 }
 
 /// The exporters of a rig. Dropping them ends them at once; what has not arrived is sent by the next process.
@@ -71,6 +85,18 @@ impl Exporters {
             .map(|destination| Exporter::start(destination, Arc::clone(store)));
         let exporters: Result<_, _> = exporters.collect();
         exporters.map(Self).map_err(ConfigError::Transport)
+    }
+
+    /// Returns an exporter that does nothing, and what hears that there may be rows.
+    #[cfg(test)]
+    pub(crate) fn idle() -> (Self, Arc<Notify>) {
+        let poke = Arc::new(Notify::new());
+        let exporter = Exporter {
+            poke: Arc::clone(&poke),
+            orders: None,
+            thread: None,
+        };
+        (Self(vec![exporter]), poke)
     }
 
     /// Says that there may be new rows. It waits for nothing.

@@ -4,7 +4,9 @@
 //! own. A run is a trace, whose id is the run's; a caller's `traceparent` makes its spans part of the caller's trace. The ids
 //! are those of the row, so that a span which is sent twice is the same span.
 
-use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+use opentelemetry_proto::tonic::collector::trace::v1::{
+    ExportTraceServiceRequest, ExportTraceServiceResponse,
+};
 use opentelemetry_proto::tonic::common::v1::any_value::Value;
 use opentelemetry_proto::tonic::common::v1::{AnyValue, InstrumentationScope, KeyValue};
 use opentelemetry_proto::tonic::resource::v1::Resource;
@@ -35,10 +37,14 @@ impl Otlp {
     /// Returns the destination of this endpoint, e.g. `http://127.0.0.1:4318`; spans go to `/v1/traces` there.
     pub fn new(endpoint: impl AsRef<str>) -> Self {
         const PATH: &str = "/v1/traces";
-        let endpoint = endpoint.as_ref().trim().trim_end_matches('/');
-        let endpoint = endpoint.strip_suffix(PATH).unwrap_or(endpoint);
+        let endpoint = endpoint.as_ref().trim();
+        // The path is appended to the endpoint's, and its query is kept.
+        let end = endpoint.find(['?', '#']).unwrap_or(endpoint.len());
+        let (path, query) = endpoint.split_at(end);
+        let path = path.trim_end_matches('/');
+        let path = path.strip_suffix(PATH).unwrap_or(path);
         Self {
-            url: format!("{endpoint}{PATH}"),
+            url: format!("{path}{PATH}{query}"),
             headers: Vec::new(),
             gzip: false,
             service: "modelrig".to_owned(),
@@ -66,6 +72,13 @@ impl Otlp {
     }
 }
 
+impl Otlp {
+    /// Returns where spans go. It may hold a secret.
+    pub(super) fn url(&self) -> &str {
+        &self.url
+    }
+}
+
 impl std::fmt::Debug for Otlp {
     /// Shows the headers' names.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -89,24 +102,47 @@ impl Destination for Otlp {
         if spans.is_empty() {
             return None;
         }
-        let export = ExportTraceServiceRequest {
-            resource_spans: vec![ResourceSpans {
-                resource: Some(Resource {
-                    attributes: vec![text("service.name", &self.service)],
-                    ..Resource::default()
+        Some(self.with(vec![self.resource_spans(spans)]))
+    }
+
+    fn empty(&self) -> Request {
+        self.with(Vec::new())
+    }
+
+    fn reads_answers(&self) -> bool {
+        true
+    }
+
+    /// What is not the message of the protocol says nothing.
+    fn rejected(&self, answer: &[u8]) -> u64 {
+        let answer = ExportTraceServiceResponse::decode(answer).unwrap_or_default();
+        let partial = answer.partial_success.unwrap_or_default();
+        u64::try_from(partial.rejected_spans).unwrap_or(0)
+    }
+}
+
+impl Otlp {
+    fn resource_spans(&self, spans: Vec<Span>) -> ResourceSpans {
+        ResourceSpans {
+            resource: Some(Resource {
+                attributes: vec![text("service.name", &self.service)],
+                ..Resource::default()
+            }),
+            scope_spans: vec![ScopeSpans {
+                scope: Some(InstrumentationScope {
+                    name: "modelrig".to_owned(),
+                    version: env!("CARGO_PKG_VERSION").to_owned(),
+                    ..InstrumentationScope::default()
                 }),
-                scope_spans: vec![ScopeSpans {
-                    scope: Some(InstrumentationScope {
-                        name: "modelrig".to_owned(),
-                        version: env!("CARGO_PKG_VERSION").to_owned(),
-                        ..InstrumentationScope::default()
-                    }),
-                    spans,
-                    ..ScopeSpans::default()
-                }],
-                ..ResourceSpans::default()
+                spans,
+                ..ScopeSpans::default()
             }],
-        };
+            ..ResourceSpans::default()
+        }
+    }
+
+    fn with(&self, resource_spans: Vec<ResourceSpans>) -> Request {
+        let export = ExportTraceServiceRequest { resource_spans };
         let mut body = export.encode_to_vec();
         let mut headers = self.headers.clone();
         headers.push(("content-type", "application/x-protobuf".to_owned()));
@@ -114,7 +150,7 @@ impl Destination for Otlp {
             headers.push(("content-encoding", "gzip".to_owned()));
             body = gzip(&body);
         }
-        Some(Request::new(self.url.clone(), headers, body))
+        Request::new(self.url.clone(), headers, body)
     }
 }
 

@@ -49,7 +49,11 @@ impl Told {
         }
         #[cfg(feature = "otlp")]
         if let Some(otlp) = self.otlp.or_else(|| otlp(settings)) {
-            found.push(Box::new(otlp));
+            if is_http(otlp.url()) {
+                found.push(Box::new(otlp));
+            } else {
+                tracing::error!("`{OTLP_ENV}` is not an http(s) URL: nothing is exported there");
+            }
         }
         #[cfg(not(feature = "otlp"))]
         if settings.variable(OTLP_ENV).is_some() {
@@ -75,7 +79,17 @@ fn ingest(told: Option<(String, String)>, settings: &Settings) -> Option<Ingest>
         return None;
     };
     let url = url.trim().to_owned();
+    if !is_http(&url) {
+        tracing::error!("`{URL_ENV}` is not an http(s) URL: nothing is exported");
+        return None;
+    }
     Some(Ingest { url, key })
+}
+
+/// Returns whether a text is the URL of something that speaks HTTP. It is not shown where it is not: it may hold a secret.
+fn is_http(url: &str) -> bool {
+    let rest = url.strip_prefix("http://").or(url.strip_prefix("https://"));
+    rest.is_some_and(|rest| !rest.is_empty() && !rest.starts_with(['/', '?', '#', ':']))
 }
 
 #[cfg(feature = "otlp")]

@@ -16,6 +16,7 @@ use uuid::Uuid;
 use super::Drain;
 use super::desk::Desk;
 use super::ingest::Ingest;
+use super::pace::Pace;
 use super::worker::{Round, Worker};
 use crate::key::Key;
 use crate::store::{AttemptRow, Name, RowFailure, Store};
@@ -23,6 +24,7 @@ use crate::testing::{ManualClock, MemoryStore, Scripted, ScriptedTransport, bloc
 use crate::trace::Traceparent;
 use crate::transport::Request;
 
+mod faults;
 #[cfg(feature = "otlp")]
 mod spans;
 
@@ -93,6 +95,8 @@ struct World {
     store: MemoryStore,
     clock: ManualClock,
     transport: ScriptedTransport,
+    /// What sends in place of the script.
+    fickle: Option<Box<dyn Fn() -> Box<dyn crate::transport::Transport>>>,
 }
 
 /// What a test has in hand of an exporter at work.
@@ -121,6 +125,7 @@ impl World {
             store,
             clock,
             transport,
+            fickle: None,
         }
     }
 
@@ -132,7 +137,10 @@ impl World {
         Worker::new(
             Box::new(destination),
             Arc::new(self.store.clone()),
-            Box::new(self.transport.clone()),
+            match &self.fickle {
+                Some(fickle) => fickle(),
+                None => Box::new(self.transport.clone()),
+            },
             Arc::new(self.clock.clone()),
         )
     }
@@ -194,8 +202,9 @@ fn attempts(body: &Value) -> Vec<u64> {
 fn a_batch_says_what_may_be_said() {
     let world = World::new([row(1), odd_row(2)], vec![ok()]);
     let worker = world.worker();
-    assert_eq!(block_on(worker.round(10)), Round::Delivered);
-    assert_eq!(block_on(worker.round(10)), Round::Nothing);
+    let mut pace = Pace::new();
+    assert_eq!(block_on(worker.round(&mut pace)), Round::Again);
+    assert_eq!(block_on(worker.round(&mut pace)), Round::Nothing);
     let requests = world.transport.requests();
     let [request] = requests.as_slice() else {
         panic!("{requests:?}")
@@ -286,11 +295,11 @@ fn a_receiver_sets_the_pace() {
     let shed = Scripted::status(429, "").header("retry-after", "3");
     let world = World::new(
         [row(1), row(2)],
-        vec![shed, Scripted::status(413, ""), ok()],
+        vec![shed, Scripted::status(413, ""), ok(), ok()],
     );
-    // Nobody waits for longer than five seconds, so somebody comes twice.
-    assert!(world.export(async |hand| hand.drain().await || hand.drain().await));
-    assert_eq!(world.clock.waits()[0], Duration::from_secs(3));
+    assert!(world.export(async |hand| hand.drain().await));
+    assert_eq!(world.clock.waits(), [Duration::from_secs(3)]);
+    assert_eq!(world.arrived(), [vec![1, 2], vec![1, 2], vec![1], vec![2]]);
     let rows = (1..=600).map(row);
     let world = World::new(rows, vec![Scripted::status(413, ""), ok(), ok(), ok()]);
     assert!(world.export(async |hand| hand.drain().await));
@@ -349,12 +358,13 @@ fn a_turn_keeps_the_other_process_out() {
     let world = World::new([row(1)], vec![ok().after(Duration::from_secs(1)), ok()]);
     let (first, second) = (world.worker(), world.worker());
     block_on(async {
-        let mut under_way = pin!(first.round(9));
+        let (mut ours, mut theirs) = (Pace::new(), Pace::new());
+        let mut under_way = pin!(first.round(&mut ours));
         let polled = std::future::poll_fn(|cx| Poll::Ready(under_way.as_mut().poll(cx))).await;
         assert_eq!(polled, Poll::Pending);
-        assert_eq!(second.round(9).await, Round::Taken);
-        assert_eq!(under_way.await, Round::Delivered);
-        assert_eq!(second.round(9).await, Round::Nothing);
+        assert_eq!(second.round(&mut theirs).await, Round::Taken);
+        assert_eq!(under_way.await, Round::Again);
+        assert_eq!(second.round(&mut theirs).await, Round::Nothing);
     });
     assert_eq!(world.arrived(), [[1]]);
 }

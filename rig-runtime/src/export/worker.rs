@@ -1,7 +1,7 @@
-//! What does an exporter do all day?
+//! What an exporter does all day.
 //!
-//! Rows after the cursor go out in a batch; once they have arrived, the cursor moves. Whatever fails is done again, later and
-//! later, and since the rows are in the store nothing is lost meanwhile.
+//! It sends the rows after its cursor in batches, and moves the cursor once they have arrived. What an answer means is
+//! decided in [`super::pace`]. Since the rows are in the store, nothing is lost while it waits.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,14 +10,12 @@ use uuid::Uuid;
 
 use super::Destination;
 use super::desk::{Attended, Desk};
+use super::pace::{Next, Pace, Refused, Sent};
 use crate::clock::{Clock, within};
 use crate::id;
 use crate::provider::asked_wait;
-use crate::store::{ExportNext, ExportTurn, Exported, Store};
-use crate::transport::Transport;
-
-/// The most rows of a request.
-const MOST: u32 = 512;
+use crate::store::{ExportBatch, ExportNext, ExportTurn, Exported, PassedOver, Store};
+use crate::transport::{Pieces, Request, Response, Transport};
 
 /// How long rows are collected after the first.
 const COLLECT: Duration = Duration::from_millis(500);
@@ -34,11 +32,8 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 /// How long a turn binds others, if its process dies.
 const LEASE: Duration = Duration::from_secs(60);
 
-/// The longest wait after failures.
-const LONGEST_BACKOFF: Duration = Duration::from_secs(60);
-
-/// The longest wait that a receiver may ask for.
-const LONGEST_WISH: Duration = Duration::from_secs(240);
+/// The longest answer that is looked at, in bytes.
+const LONGEST_ANSWER: usize = 64 << 10;
 
 pub(super) struct Worker {
     destination: Box<dyn Destination>,
@@ -51,51 +46,16 @@ pub(super) struct Worker {
 /// What came of asking for rows once.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Round {
-    /// Rows have arrived.
-    Delivered,
-    /// There was none.
+    /// There may be more to do at once.
+    Again,
+    /// There was no row.
     Nothing,
     /// It is another process's turn.
     Taken,
-    /// They have not arrived.
-    Failed(Refused),
-}
-
-/// Why rows have not arrived.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Refused {
-    reason: String,
-    /// How long the receiver asks to wait.
-    wish: Option<Duration>,
-    /// Whether fewer rows at once would help.
-    is_too_much: bool,
-}
-
-/// What failures have taught.
-struct Pace {
-    failures: u32,
-    most: u32,
-}
-
-impl Pace {
-    const fn new() -> Self {
-        Self {
-            failures: 0,
-            most: MOST,
-        }
-    }
-
-    /// Returns how long to wait after another failure: 1 s, doubled each time, at most a minute; longer if the receiver
-    /// asks for it.
-    fn fail(&mut self, refused: &Refused) -> Duration {
-        if refused.is_too_much {
-            self.most = (self.most / 2).max(1);
-        }
-        let backoff = Duration::from_secs(1 << self.failures.min(6)).min(LONGEST_BACKOFF);
-        self.failures += 1;
-        let wish = refused.wish.map(|wish| wish.min(LONGEST_WISH));
-        wish.map_or(backoff, |wish| wish.max(backoff))
-    }
+    /// The same is tried again after this long.
+    Wait(Duration),
+    /// The destination is left alone for this long.
+    Pause(Duration),
 }
 
 impl Worker {
@@ -118,23 +78,19 @@ impl Worker {
     /// Exports until nobody needs it any more.
     pub(super) async fn run(self, mut desk: Desk) {
         let mut pace = Pace::new();
-        while let Some(round) = desk.work(self.round(pace.most)).await {
+        while let Some(round) = desk.work(self.round(&mut pace)).await {
             let paused = match round {
-                Round::Delivered => {
-                    pace.failures = 0;
-                    continue;
-                }
+                Round::Again => continue,
                 Round::Nothing => {
                     desk.settle();
                     self.rest(&mut desk).await
                 }
                 Round::Taken => desk.pause(OTHERS_TURN).await,
-                Round::Failed(refused) => {
-                    let wait = pace.fail(&refused);
-                    let (exporter, reason) = (self.destination.name(), refused.reason);
-                    let wait_s = wait.as_secs();
-                    tracing::warn!(exporter, reason, wait_s, "rows could not be exported");
-                    desk.pause(wait).await
+                Round::Wait(wait) => desk.pause(wait).await,
+                Round::Pause(pause) => {
+                    // Whoever waits for it to be done would wait in vain.
+                    desk.dismiss();
+                    desk.pause(pause).await
                 }
             };
             if paused == Attended::Stopped {
@@ -142,7 +98,7 @@ impl Worker {
             }
         }
         // Nobody has to wait for a turn that nobody uses. It is not ours if the store cannot say so.
-        let _ = self.done(None).await;
+        let _ = self.store.exported(self.end_of_turn()).await;
     }
 
     /// Waits for rows, and for some more.
@@ -154,70 +110,162 @@ impl Worker {
     }
 
     /// Sends the next rows, if there are any.
-    pub(super) async fn round(&self, most: u32) -> Round {
+    pub(super) async fn round(&self, pace: &mut Pace) -> Round {
         let now_ms = millis(self.clock.wall());
         let turn = ExportTurn {
             exporter: self.destination.name().to_owned(),
             worker: self.id.to_string(),
             now_ms,
             lapses_ms: now_ms.saturating_add(millis(LEASE)),
-            most,
+            most: pace.limit(),
         };
         let batch = match self.store.next_export(turn).await {
             Ok(ExportNext::Rows(batch)) => batch,
             Ok(ExportNext::Nothing) => return Round::Nothing,
             Ok(ExportNext::Taken) => return Round::Taken,
-            Err(error) => return Round::Failed(Refused::of(error.to_string())),
+            Err(error) => return self.end(pace.after_store(), &error.to_string()),
         };
-        let sent = match self.destination.request(&batch.rows) {
-            Some(request) => self.send(request).await,
-            None => Ok(()),
+        let (next, reason) = self.offer(pace, &batch).await;
+        let done = Exported {
+            cursor: matches!(next, Next::Deliver | Next::SetAside).then_some(batch.cursor),
+            set_aside: match next {
+                Next::Deliver => batch.passed_over,
+                Next::SetAside => {
+                    let of = |row: &crate::store::ExportRow| PassedOver {
+                        id: row.id.to_string(),
+                        reason: reason.clone(),
+                    };
+                    let refused = batch.rows.iter().map(of);
+                    refused.chain(batch.passed_over).collect()
+                }
+                _ => Vec::new(),
+            },
+            fault: matches!(next, Next::Wait(_) | Next::Pause(_)).then(|| reason.clone()),
+            ..self.end_of_turn()
         };
-        let cursor = sent.is_ok().then_some(batch.cursor);
-        let noted = self.done(cursor).await;
-        match sent.and(noted) {
-            Ok(()) => Round::Delivered,
-            Err(refused) => Round::Failed(refused),
+        self.report_set_aside(&done.set_aside);
+        match self.store.exported(done).await {
+            Ok(()) => self.end(next, &reason),
+            Err(error) => self.end(pace.after_store(), &error.to_string()),
         }
     }
 
-    async fn done(&self, cursor: Option<String>) -> Result<(), Refused> {
-        let done = Exported {
+    /// Sends rows, and perhaps an empty request after them; returns what to do, and why.
+    async fn offer(&self, pace: &mut Pace, batch: &ExportBatch) -> (Next, String) {
+        let Some(request) = self.destination.request(&batch.rows) else {
+            return (Next::Deliver, String::new());
+        };
+        let sent = self.send(request).await;
+        let rows: Vec<_> = batch.rows.iter().map(|row| row.id).collect();
+        match pace.after(&sent, &rows) {
+            Next::Probe => {
+                let sent = self.send(self.destination.empty()).await;
+                let reason = reason(&sent);
+                (pace.after_probe(&sent, rows.first().copied()), reason)
+            }
+            next => (next, reason(&sent)),
+        }
+    }
+
+    /// Says what there is to say, and returns how the round ends.
+    fn end(&self, next: Next, reason: &str) -> Round {
+        let exporter = self.destination.name();
+        match next {
+            Next::Deliver | Next::Again | Next::Probe | Next::SetAside => Round::Again,
+            Next::Wait(wait) => {
+                let wait_s = wait.as_secs();
+                tracing::warn!(exporter, reason, wait_s, "rows could not be exported");
+                Round::Wait(wait)
+            }
+            Next::Pause(pause) => {
+                let pause_s = pause.as_secs();
+                tracing::error!(
+                    exporter,
+                    reason,
+                    pause_s,
+                    "the destination of exports refuses every request: check its address and its key; no row is lost"
+                );
+                Round::Pause(pause)
+            }
+        }
+    }
+
+    fn report_set_aside(&self, rows: &[PassedOver]) {
+        let Some(first) = rows.first() else {
+            return;
+        };
+        let (exporter, count) = (self.destination.name(), rows.len());
+        let (id, reason) = (first.id.as_str(), first.reason.as_str());
+        tracing::error!(
+            exporter,
+            count,
+            id,
+            reason,
+            "rows cannot be exported and were set aside; `cargo rig exports` lists them"
+        );
+    }
+
+    /// Returns what ends a turn and changes nothing.
+    fn end_of_turn(&self) -> Exported {
+        Exported {
             exporter: self.destination.name().to_owned(),
             worker: self.id.to_string(),
-            cursor,
-        };
-        let done = self.store.exported(done).await;
-        done.map_err(|error| Refused::of(error.to_string()))
+            cursor: None,
+            set_aside: Vec::new(),
+            fault: None,
+            now_ms: millis(self.clock.wall()),
+        }
     }
 
-    /// Sends a request. The answer's body says nothing that would change anything.
-    async fn send(&self, request: crate::transport::Request) -> Result<(), Refused> {
-        let sent = within(&*self.clock, TIMEOUT, self.transport.send(request)).await;
-        let response = match sent {
-            Some(Ok(response)) => response,
-            Some(Err(error)) => return Err(Refused::of(error.message)),
-            None => return Err(Refused::of("no answer".to_owned())),
+    /// Sends a request, and reads of the answer what the destination says of its rows.
+    async fn send(&self, request: Request) -> Sent {
+        let exchange = async {
+            let response = self.transport.send(request).await?;
+            if !(200..300).contains(&response.status) {
+                let wish = asked_wait(&response.headers);
+                response.body.finish();
+                return Ok(Sent::Refused(Refused::status(response.status, wish)));
+            }
+            let rejected = match self.destination.reads_answers() {
+                true => self.destination.rejected(&answer(response).await),
+                false => {
+                    response.body.finish();
+                    0
+                }
+            };
+            Ok(Sent::Taken { rejected })
         };
-        response.body.finish();
-        if (200..300).contains(&response.status) {
-            return Ok(());
+        let sent = within(&*self.clock, TIMEOUT, exchange).await;
+        match sent {
+            Some(Ok(sent)) => sent,
+            Some(Err(error)) => {
+                let error: crate::transport::TransportError = error;
+                Sent::Refused(Refused::passing(error.message))
+            }
+            None => Sent::Refused(Refused::passing("no answer")),
         }
-        Err(Refused {
-            reason: format!("status {}", response.status),
-            wish: asked_wait(&response.headers),
-            is_too_much: response.status == 413,
-        })
     }
 }
 
-impl Refused {
-    fn of(reason: String) -> Self {
-        Self {
-            reason,
-            wish: None,
-            is_too_much: false,
+/// Reads the body of a good answer, as far as it comes and no further than it can say something.
+async fn answer(response: Response) -> Vec<u8> {
+    let mut body = Vec::new();
+    let mut pieces = Pieces::new(response.body);
+    while let Ok(Some(piece)) = pieces.next(false).await {
+        body.extend_from_slice(&piece);
+        if body.len() > LONGEST_ANSWER {
+            break;
         }
+    }
+    body
+}
+
+/// Returns why rows have not arrived. No word of an answer's body is in it.
+fn reason(sent: &Sent) -> String {
+    match sent {
+        Sent::Taken { rejected: 0 } => String::new(),
+        Sent::Taken { .. } => "rejected by a partial success".to_owned(),
+        Sent::Refused(refused) => refused.reason.clone(),
     }
 }
 

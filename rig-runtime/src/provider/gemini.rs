@@ -2,6 +2,7 @@
 
 mod stream;
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use rig_spec::{Candidate, Provider, Tier};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -128,9 +129,9 @@ pub(super) fn encode(prompt: &Prompt<'_>) -> Request {
     }
     Request::new(
         format!(
-            "{}/models/{}:{}",
+            "{}/{}:{}",
             prompt.base_url,
-            prompt.model,
+            path(prompt.model),
             if prompt.streams {
                 "streamGenerateContent?alt=sse"
             } else {
@@ -140,6 +141,34 @@ pub(super) fn encode(prompt: &Prompt<'_>) -> Request {
         headers,
         serde_json::to_vec(&body).expect("text and numbers can be written as JSON"),
     )
+}
+
+/// What a segment of a path takes as it is, beside letters and digits (RFC 3986, 2.3).
+const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
+
+/// Returns the path of a model. Google has two collections, and a name without one is that of a base model.
+fn path(model: &str) -> String {
+    let (collection, name) = collection(model);
+    format!("{collection}/{}", utf8_percent_encode(name, SEGMENT))
+}
+
+/// Returns the collection that a model is in, and its name there.
+fn collection(model: &str) -> (&str, &str) {
+    match model.split_once('/') {
+        Some((collection @ ("models" | "tunedModels"), name)) => (collection, name),
+        _ => ("models", model),
+    }
+}
+
+/// Returns whether a model can have this name: `NAME`, `models/NAME` or `tunedModels/NAME`.
+pub(super) fn is_model(model: &str) -> bool {
+    let (_, name) = collection(model);
+    let is_of_name = |byte: u8| byte.is_ascii_alphanumeric() || b"-._@".contains(&byte);
+    !matches!(name, "" | "." | "..") && name.bytes().all(is_of_name)
 }
 
 fn content<'a>(
@@ -198,7 +227,8 @@ pub(super) fn coaches(candidate: &Candidate, has_tools: bool) -> bool {
 
 /// Returns whether a model is older than the third generation.
 fn is_early(model: &str) -> bool {
-    let generation = model.strip_prefix("gemini-");
+    let (_, name) = collection(model);
+    let generation = name.strip_prefix("gemini-");
     generation.is_some_and(|rest| rest.starts_with(['1', '2']))
 }
 

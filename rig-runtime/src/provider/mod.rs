@@ -229,6 +229,14 @@ pub(crate) fn coaches(candidate: &Candidate, searches: bool, has_tools: bool) ->
     }
 }
 
+/// Returns whether a model of the provider can have this name. Most dialects send it in the body, where any text is safe.
+pub(crate) fn is_model(provider: &Provider, model: &str) -> bool {
+    match provider.dialect {
+        Dialect::OpenAiChat | Dialect::OpenAiResponses | Dialect::AnthropicMessages => true,
+        Dialect::Gemini => gemini::is_model(model),
+    }
+}
+
 pub(crate) fn json_headers() -> Vec<(&'static str, String)> {
     vec![
         ("content-type", "application/json".to_owned()),

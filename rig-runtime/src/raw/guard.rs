@@ -5,15 +5,24 @@
 use rig_spec::{CONFLICTS, Effort, Knob, Takes};
 
 use super::{Asked, Cache, Form};
+use crate::provider;
 
 /// Returns what keeps the call from being sent; `None` sends it.
 pub(super) fn objection(asked: &Asked) -> Option<String> {
     let said = said(asked);
     let refused = said.iter().find_map(|knob| refused(asked, *knob));
-    refused
+    misnamed(asked)
+        .or(refused)
         .or_else(|| out_of_range(asked))
         .or_else(|| conflict(asked, &said))
         .or_else(|| nothing_to_cache(asked))
+}
+
+/// A name that is part of a URL must not change what the URL means.
+fn misnamed(asked: &Asked) -> Option<String> {
+    let is_model = provider::is_model(asked.provider, &asked.model);
+    let objection = "is not the name of a model: letters, digits and `-._@`, or such a name after `models/` or `tunedModels/`";
+    (!is_model).then(|| objection.to_owned())
 }
 
 /// Returns the knobs that the call sets.

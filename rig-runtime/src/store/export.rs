@@ -93,10 +93,21 @@ pub enum ExportNext {
 /// Rows to be exported, and where the cursor is after them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExportBatch {
-    /// The rows. One whose ids are no UUIDs was recorded by no rig, and is passed over.
+    /// The rows.
     pub rows: Vec<ExportRow>,
+    /// The rows among them that no exporter can send, which are passed over.
+    pub passed_over: Vec<PassedOver>,
     /// The id of the last row, those passed over included.
     pub cursor: String,
+}
+
+/// A row that no exporter is given, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PassedOver {
+    /// The row's id.
+    pub id: String,
+    /// Why, e.g. `its id is not a UUID`.
+    pub reason: String,
 }
 
 /// A worker that is done.
@@ -108,7 +119,46 @@ pub struct Exported {
     pub worker: String,
     /// Where the cursor is now; `None` leaves it, and the rows are given out again.
     pub cursor: Option<String>,
+    /// The rows behind the cursor that have not arrived and never will (T9).
+    pub set_aside: Vec<PassedOver>,
+    /// Why nothing has arrived. `None` leaves what the store says of it, until the cursor moves.
+    pub fault: Option<String>,
+    /// The present, in milliseconds since 1970 (UTC).
+    pub now_ms: i64,
 }
+
+/// How far an exporter has come.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ExportState {
+    /// The exporter: `ingest` or `otlp`.
+    pub exporter: String,
+    /// How many rows come after its cursor.
+    pub waiting: u64,
+    /// How many rows were set aside, and have not been pruned since.
+    pub set_aside: u64,
+    /// The newest of them, at most 20, the newest first.
+    pub newest_set_aside: Vec<SetAside>,
+    /// Why nothing was sent the last time; `None` where nothing is wrong.
+    pub fault: Option<String>,
+    /// Since when that is so, in milliseconds since 1970 (UTC).
+    pub fault_since_ms: Option<i64>,
+}
+
+/// A row that an exporter has set aside. It stays in the store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SetAside {
+    /// The row's id.
+    pub id: String,
+    /// When it was set aside, in milliseconds since 1970 (UTC).
+    pub ts_ms: i64,
+    /// Why, e.g. `status 400`.
+    pub reason: String,
+}
+
+/// How many of the rows that were set aside are listed.
+pub(super) const LISTED: u32 = 20;
 
 /// Whose turn it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -139,19 +189,35 @@ impl ExportTurn {
 }
 
 impl ExportNext {
-    /// Returns what comes of these rows.
-    pub(super) fn of<'a>(rows: impl IntoIterator<Item = &'a AttemptRow>) -> Self {
+    /// Returns what comes of rows with these ids; `None` is one that this build cannot read.
+    pub(super) fn of<'a>(
+        rows: impl IntoIterator<Item = (&'a str, Option<&'a AttemptRow>)>,
+    ) -> Self {
+        let (mut given, mut passed_over) = (Vec::new(), Vec::new());
         let mut cursor = None;
-        let rows: Vec<_> = rows
-            .into_iter()
-            .inspect(|row| cursor = Some(row.id.clone()))
-            .filter_map(ExportRow::of)
-            .collect();
+        for (id, row) in rows {
+            cursor = Some(id);
+            match row.map(|row| ExportRow::of(row).ok_or(NO_UUID)) {
+                Some(Ok(row)) => given.push(row),
+                other => passed_over.push(PassedOver {
+                    id: id.to_owned(),
+                    reason: other.map_or(NEWER, |_| NO_UUID).to_owned(),
+                }),
+            }
+        }
         cursor.map_or(Self::Nothing, |cursor| {
-            Self::Rows(ExportBatch { rows, cursor })
+            Self::Rows(ExportBatch {
+                rows: given,
+                passed_over,
+                cursor: cursor.to_owned(),
+            })
         })
     }
 }
+
+/// Why a row is passed over: one of another version, and one that no rig has recorded.
+const NEWER: &str = "this version cannot read it";
+const NO_UUID: &str = "its id or its run's is not a UUID";
 
 impl ExportRow {
     /// Returns what may be exported of a row; `None` if its ids are no UUIDs.

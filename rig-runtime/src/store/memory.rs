@@ -1,18 +1,18 @@
 //! How are rows kept without a disk? In a vector, for tests and for processes that want no file.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::future::ready;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rig_spec::Usd;
 
-use super::export::Holder;
+use super::export::{Holder, LISTED};
 use super::ledger::{Ledger, Stage};
 use super::reading::observed;
 use super::{
-    AttemptRow, Capture, ChargeRow, Envelope, EnvelopeState, ExportNext, ExportTurn, Exported,
-    Grade, Graded, ObservedLatency, Page, Reserve, Reserved, Spend, Spending, Store, StoreError,
-    VerdictRow, VerdictsOf,
+    AttemptRow, Capture, ChargeRow, Envelope, EnvelopeState, ExportNext, ExportState, ExportTurn, Exported,
+    Grade, Graded, ObservedLatency, Page, PassedOver, Prune, Pruned, Reserve, Reserved, SetAside,
+    Spend, Spending, Store, StoreError, VerdictRow, VerdictsOf,
 };
 use crate::transport::BoxFuture;
 
@@ -28,13 +28,15 @@ struct Kept {
     ledger: Ledger,
     verdicts: Vec<VerdictRow>,
     /// By exporter.
-    exports: HashMap<String, Export>,
+    exports: BTreeMap<String, Export>,
 }
 
 #[derive(Debug, Default)]
 struct Export {
     cursor: Option<String>,
     holder: Option<Holder>,
+    set_aside: Vec<SetAside>,
+    fault: Option<(String, i64)>,
 }
 
 impl Kept {
@@ -67,13 +69,9 @@ impl Kept {
         {
             return ExportNext::Taken;
         }
-        let last = |cursor: &String| self.rows.iter().rposition(|row| row.id == *cursor);
-        let after = export
-            .cursor
-            .as_ref()
-            .and_then(last)
-            .map_or(0, |last| last + 1);
-        let next = ExportNext::of(self.rows[after..].iter().take(turn.most as usize));
+        let after = after(&self.rows, export.cursor.as_ref());
+        let rows = self.rows[after..].iter().take(turn.most as usize);
+        let next = ExportNext::of(rows.map(|row| (row.id.as_str(), Some(row))));
         if next != ExportNext::Nothing {
             export.holder = Some(turn.holder());
         }
@@ -88,11 +86,98 @@ impl Kept {
         if export
             .holder
             .take_if(|holder| is_its_turn(holder))
-            .is_some()
+            .is_none()
         {
-            export.cursor = done.cursor.or(export.cursor.take());
+            return;
+        }
+        let since_ms = export.fault.as_ref().map(|(_, since_ms)| *since_ms);
+        match done.fault {
+            Some(fault) => export.fault = Some((fault, since_ms.unwrap_or(done.now_ms))),
+            None if done.cursor.is_some() => export.fault = None,
+            None => {}
+        }
+        let cursor = done.cursor.filter(|cursor| self.ids.contains(cursor));
+        export.cursor = cursor.or(export.cursor.take());
+        for PassedOver { id, reason } in done.set_aside {
+            if export.set_aside.iter().all(|known| known.id != id) {
+                let ts_ms = done.now_ms;
+                export.set_aside.push(SetAside { id, ts_ms, reason });
+            }
         }
     }
+
+    fn exports(&self) -> Vec<ExportState> {
+        let state = |(exporter, export): (&String, &Export)| {
+            let mut newest = export.set_aside.clone();
+            newest.sort_by(|a, b| (b.ts_ms, &b.id).cmp(&(a.ts_ms, &a.id)));
+            newest.truncate(LISTED as usize);
+            let (fault, since_ms) = export.fault.clone().unzip();
+            ExportState {
+                exporter: exporter.clone(),
+                waiting: (self.rows.len() - after(&self.rows, export.cursor.as_ref())) as u64,
+                set_aside: export.set_aside.len() as u64,
+                newest_set_aside: newest,
+                fault,
+                fault_since_ms: since_ms,
+            }
+        };
+        self.exports.iter().map(state).collect()
+    }
+
+    fn prune(&mut self, prune: &Prune, now_ms: i64) -> Pruned {
+        let cursors = self.exports.values().map(|export| export.cursor.as_ref());
+        let exported = cursors.map(|cursor| after(&self.rows, cursor)).min();
+        let (mut going, mut pruned) = (HashSet::new(), Pruned::default());
+        for (at, row) in self.rows.iter().enumerate() {
+            if !prune.takes(row, now_ms) {
+                continue;
+            }
+            let is_exported = exported.is_none_or(|exported| at < exported);
+            if !prune.takes_rows || is_exported || prune.takes_unexported {
+                going.insert(row.id.clone());
+            } else {
+                pruned.kept_unexported += 1;
+            }
+        }
+        let captures = self.captures.iter();
+        let captures = captures.filter(|capture| going.contains(&capture.id));
+        pruned.captures = captures.count() as u64;
+        let stays = |row: &&AttemptRow| !going.contains(&row.id);
+        let runs: HashSet<_> = self.rows.iter().map(|row| &row.run_id).collect();
+        let staying = self.rows.iter().filter(stays);
+        let staying: HashSet<_> = staying.map(|row| row.run_id.clone()).collect();
+        let is_over = |verdict: &VerdictRow| match &verdict.inference_id {
+            Some(id) => going.contains(id),
+            None => runs.contains(&verdict.run_id) && !staying.contains(&verdict.run_id),
+        };
+        if prune.takes_rows {
+            pruned.rows = going.len() as u64;
+            let over = self.verdicts.iter().filter(|verdict| is_over(verdict));
+            pruned.verdicts = over.count() as u64;
+        }
+        if prune.is_dry {
+            return pruned;
+        }
+        self.captures.retain(|capture| !going.contains(&capture.id));
+        if prune.takes_rows {
+            self.verdicts.retain(|verdict| !is_over(verdict));
+            for export in self.exports.values_mut() {
+                let before = &self.rows[..after(&self.rows, export.cursor.as_ref())];
+                let last = before.iter().rfind(stays);
+                export.cursor = last.map(|row| row.id.clone());
+                export.set_aside.retain(|row| !going.contains(&row.id));
+            }
+            self.ids.retain(|id| !going.contains(id));
+            self.rows.retain(|row| !going.contains(&row.id));
+        }
+        pruned
+    }
+}
+
+/// Returns how many rows are up to a cursor; none if it is on none.
+fn after(rows: &[AttemptRow], cursor: Option<&String>) -> usize {
+    let last = cursor.and_then(|cursor| rows.iter().rposition(|row| row.id == *cursor));
+    last.map_or(0, |last| last + 1)
 }
 
 impl MemoryStore {
@@ -251,5 +336,13 @@ impl Store for MemoryStore {
     fn exported(&self, done: Exported) -> BoxFuture<'_, Result<(), StoreError>> {
         self.kept().exported(done);
         Box::pin(ready(Ok(())))
+    }
+
+    fn exports(&self) -> BoxFuture<'_, Result<Vec<ExportState>, StoreError>> {
+        Box::pin(ready(Ok(self.kept().exports())))
+    }
+
+    fn prune(&self, prune: Prune, now_ms: i64) -> BoxFuture<'_, Result<Pruned, StoreError>> {
+        Box::pin(ready(Ok(self.kept().prune(&prune, now_ms))))
     }
 }

@@ -15,10 +15,13 @@ mod contract;
 pub mod envelope;
 pub mod export;
 mod ledger;
+pub mod location;
 pub mod memory;
-pub(crate) mod place;
 #[cfg(feature = "postgres")]
 pub mod postgres;
+#[doc(hidden)]
+pub mod private;
+pub mod prune;
 mod queue;
 pub mod reading;
 pub mod row;
@@ -27,7 +30,12 @@ pub mod verdict;
 
 pub use capture::Capture;
 pub use envelope::{ChargeRow, Envelope, EnvelopeState, Reserve, Reserved};
-pub use export::{ExportBatch, ExportNext, ExportRow, ExportTurn, Exported, Name};
+pub use export::{
+    ExportBatch, ExportNext, ExportRow, ExportState, ExportTurn, Exported, Name, PassedOver,
+    SetAside,
+};
+pub use location::StoreLocation;
+pub use prune::{Prune, Pruned};
 pub use reading::{ObservedLatency, Page, Spend, Spending};
 pub use row::{AttemptRow, RowFailure};
 pub use verdict::{Grade, Graded, Verdict, VerdictRow, VerdictsOf};
@@ -172,12 +180,29 @@ pub trait Store: Send + Sync {
     /// Returns an error if the store cannot be read, or cannot be written where there are rows.
     fn next_export(&self, turn: ExportTurn) -> BoxFuture<'_, Result<ExportNext, StoreError>>;
 
-    /// Ends a worker's turn, and moves the cursor to where it says. Nothing happens if it is no longer its turn.
+    /// Ends a worker's turn, and moves the cursor to where it says, if that row is still there. What is set aside is kept,
+    /// once for each row. Nothing happens if it is no longer its turn.
     ///
     /// # Errors
     ///
     /// Returns an error if the store cannot be written.
     fn exported(&self, done: Exported) -> BoxFuture<'_, Result<(), StoreError>>;
+
+    /// Returns how far each exporter has come, in the order of their names.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the store cannot be read.
+    fn exports(&self) -> BoxFuture<'_, Result<Vec<ExportState>, StoreError>>;
+
+    /// Deletes, or counts (T7). `now_ms` is the present, in milliseconds since 1970 (UTC). Whatever else is done meanwhile
+    /// goes on. No cursor of an exporter moves over a row that stays, and no envelope changes. Dropping the future ends it
+    /// early; what is deleted by then stays so.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the store cannot be written. Part of it may be done then.
+    fn prune(&self, prune: Prune, now_ms: i64) -> BoxFuture<'_, Result<Pruned, StoreError>>;
 }
 
 /// Why a store cannot be used.

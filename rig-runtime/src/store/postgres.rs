@@ -15,17 +15,19 @@ use ::postgres::Error;
 use rig_spec::Usd;
 
 use super::ledger::Ledger;
+use super::location;
 use super::queue::{Ask, Asked, Queue, Record, Tables};
 use super::{
-    AttemptRow, Capture, ChargeRow, Envelope, EnvelopeState, ExportNext, ExportTurn, Exported,
-    Grade, ObservedLatency, Page, Reserve, Reserved, Spend, Spending, Store, StoreError,
-    VerdictRow, VerdictsOf,
+    AttemptRow, Capture, ChargeRow, Envelope, EnvelopeState, ExportNext, ExportState, ExportTurn, Exported,
+    Grade, ObservedLatency, Page, Prune, Pruned, Reserve, Reserved, Spend, Spending, Store,
+    StoreError, VerdictRow, VerdictsOf,
 };
 use crate::transport::BoxFuture;
 
 mod accounts;
 mod columns;
 mod exports;
+mod prune;
 mod reading;
 mod schema;
 mod session;
@@ -70,11 +72,11 @@ impl PostgresStore {
     /// Returns [`StoreError::Newer`] for the tables of a newer version, and [`StoreError::Unavailable`] for a database that
     /// cannot be reached, written or read as a telemetry store. Neither shows who connects, or with which password.
     pub fn open(url: &str) -> Result<Self, StoreError> {
+        let location = location::shown(url);
         let server = Server::new(url).map_err(|reason| StoreError::Unavailable {
-            location: "postgres://…".to_owned(),
+            location: location.clone(),
             reason,
         })?;
-        let location = server.location();
         let place = location.clone();
         // On the writer's thread, since the client must not wait on one that runs futures.
         let queue = Queue::start(&location, move || Database::open(server, place))?;
@@ -238,7 +240,38 @@ impl Store for PostgresStore {
     }
 
     fn exported(&self, done: Exported) -> BoxFuture<'_, Result<(), StoreError>> {
-        self.read(move |session| exports::done(session, &done))
+        self.read(move |session| session.transact(|session| exports::done(session, &done)))
+    }
+
+    fn exports(&self) -> BoxFuture<'_, Result<Vec<ExportState>, StoreError>> {
+        self.read(exports::states)
+    }
+
+    fn prune(&self, prune: Prune, now_ms: i64) -> BoxFuture<'_, Result<Pruned, StoreError>> {
+        Box::pin(async move {
+            let of = prune.clone();
+            let counted = self.read(move |session| prune::counted(session, &of, now_ms));
+            let counted = counted.await?;
+            if prune.is_dry {
+                return Ok(counted);
+            }
+            let mut pruned = Pruned {
+                kept_unexported: counted.kept_unexported,
+                ..Pruned::default()
+            };
+            let mut after = String::new();
+            loop {
+                let of = prune.clone();
+                let step = self.read(move |session| {
+                    session.transact(|session| prune::step(session, &of, now_ms, &after))
+                });
+                let Some((step, last)) = step.await? else {
+                    return Ok(pruned);
+                };
+                pruned.add(&step);
+                after = last;
+            }
+        })
     }
 }
 

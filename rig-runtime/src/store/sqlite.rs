@@ -16,9 +16,9 @@ use rusqlite::{Connection, TransactionBehavior};
 
 use super::queue::{Ask, Asked, Queue, Record, Tables};
 use super::{
-    AttemptRow, Capture, ChargeRow, Envelope, EnvelopeState, ExportNext, ExportTurn, Exported,
-    Grade, ObservedLatency, Page, Reserve, Reserved, Spend, Spending, Store, StoreError,
-    VerdictRow, VerdictsOf,
+    AttemptRow, Capture, ChargeRow, Envelope, EnvelopeState, ExportNext, ExportState, ExportTurn, Exported,
+    Grade, ObservedLatency, Page, Prune, Pruned, Reserve, Reserved, Spend, Spending, Store,
+    StoreError, VerdictRow, VerdictsOf,
 };
 use crate::transport::BoxFuture;
 
@@ -28,6 +28,7 @@ mod columns;
 mod envelopes;
 mod exports;
 mod open;
+mod prune;
 mod reading;
 mod schema;
 mod verdicts;
@@ -189,6 +190,19 @@ impl Store for SqliteStore {
 
     fn exported(&self, done: Exported) -> BoxFuture<'_, Result<(), StoreError>> {
         self.transact(move |connection| exports::done(connection, &done))
+    }
+
+    fn exports(&self) -> BoxFuture<'_, Result<Vec<ExportState>, StoreError>> {
+        self.read(exports::states)
+    }
+
+    fn prune(&self, prune: Prune, now_ms: i64) -> BoxFuture<'_, Result<Pruned, StoreError>> {
+        let path = self.path.clone();
+        Box::pin(async move {
+            // Whatever was recorded before is in the file by then.
+            let _ = self.queue.flush().await;
+            prune::run(&path, prune, now_ms).await
+        })
     }
 }
 

@@ -288,6 +288,7 @@ impl World {
             transport: Box::new(self.clone()),
             exporters: Exporters::default(),
             store: Arc::new(self.store.clone()),
+            captures: true,
             clock: Box::new(self.clock.clone()),
             search: Some(Box::new(Found)),
             envelope_cap: envelope::DEFAULT_CAP,

@@ -162,3 +162,51 @@ fn a_search_is_a_span_of_its_own_kind() {
             .all(|line| !line.starts_with("gen_ai"))
     );
 }
+
+// T9: a partial success says how many spans are not wanted; any other answer says nothing. An empty request is one of the
+// protocol.
+#[test]
+fn a_partial_success_is_read() {
+    let otlp = Otlp::new("http://127.0.0.1:4318/?token=t");
+    assert_eq!(otlp.empty().url, "http://127.0.0.1:4318/v1/traces?token=t");
+    let empty = ExportTraceServiceRequest::decode(otlp.empty().body.as_slice()).unwrap();
+    assert_eq!(empty, ExportTraceServiceRequest::default());
+    let words = b"\x0a\x08\x08\x03\x12\x04more";
+    for (answer, rejected) in [
+        (&words[..], 3),
+        (b"\x0a\x02\x08\x01", 1),
+        (b"\x0a\x00", 0),
+        (b"\x0a\x0b\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 0),
+        (b"", 0),
+        (b"{\"partialSuccess\":{}}", 0),
+    ] {
+        assert_eq!(otlp.rejected(answer), rejected, "{answer:?}");
+    }
+}
+
+// T9: spans that a collector rejects are set aside with their rows, and the others have arrived.
+#[test]
+fn a_rejected_span_is_set_aside() {
+    let partial = || Scripted::status(200, vec![0x0a, 0x02, 0x08, 0x01]);
+    let world = World::new(
+        [row(1), row(2)],
+        vec![partial(), Scripted::status(200, ""), partial()],
+    );
+    let worker = Worker::new(
+        Box::new(Otlp::new("http://127.0.0.1:4318")),
+        Arc::new(world.store.clone()),
+        Box::new(world.transport.clone()),
+        Arc::new(world.clock.clone()),
+    );
+    let mut pace = Pace::new();
+    let rounds = std::iter::repeat_with(|| block_on(worker.round(&mut pace)));
+    let rounds = rounds.take_while(|round| *round != Round::Nothing).count();
+    assert_eq!(rounds, 3);
+    let state = block_on(world.store.exports()).unwrap().remove(0);
+    assert_eq!((state.waiting, state.set_aside), (0, 1));
+    let aside = &state.newest_set_aside[0];
+    assert_eq!(
+        (&aside.id, aside.reason.as_str()),
+        (&row(2).id, "rejected by a partial success")
+    );
+}

@@ -70,6 +70,25 @@ fn with_tools(model: &'static str, enforcement: Enforcement, streams: bool) -> (
     (request, super::super::coaches(&candidate, false, true))
 }
 
+/// Whatever a route calls its model, it is one segment of the path.
+#[test]
+fn a_model_is_one_segment_of_the_path() {
+    for (model, path) in [
+        ("gemini-3.1-pro", "models/gemini-3.1-pro"),
+        ("models/gemini-3.1-pro", "models/gemini-3.1-pro"),
+        ("tunedModels/a-1", "tunedModels/a-1"),
+        ("../../evil", "models/..%2F..%2Fevil"),
+        ("tunedModels/../x", "tunedModels/..%2Fx"),
+        ("x#", "models/x%23"),
+        ("x?alt=sse", "models/x%3Falt%3Dsse"),
+        ("a:b%2F é", "models/a%3Ab%252F%20%C3%A9"),
+    ] {
+        let (request, _) = with_tools(model, AS_WRITTEN, false);
+        let expected = format!("http://127.0.0.1:1/{path}:generateContent");
+        assert_eq!(request.url, expected, "{model}");
+    }
+}
+
 /// L1: tools and search; models before the third generation take no schema beside them.
 #[test]
 fn tools_and_search_are_told_and_early_models_are_coached_beside_them() {

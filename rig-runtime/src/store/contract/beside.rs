@@ -109,6 +109,9 @@ pub(super) fn check_exports(store: &Arc<dyn Store>) {
             exporter: exporter.to_owned(),
             worker: worker.to_owned(),
             cursor: cursor.map(str::to_owned),
+            set_aside: Vec::new(),
+            fault: None,
+            now_ms: 0,
         }))
         .unwrap();
     };
@@ -116,6 +119,7 @@ pub(super) fn check_exports(store: &Arc<dyn Store>) {
     let mut rounds = 0;
     while let ExportNext::Rows(batch) = next(turn("e", "a", 0, 5_000)) {
         assert_eq!(batch.rows, []);
+        assert!(!batch.passed_over.is_empty() && batch.passed_over[0].reason.contains("UUID"));
         done("e", "a", Some(&batch.cursor));
         rounds += 1;
     }
@@ -130,6 +134,7 @@ pub(super) fn check_exports(store: &Arc<dyn Store>) {
     let batch = |from: usize, to: usize| {
         ExportNext::Rows(ExportBatch {
             rows: rows[from..to].iter().filter_map(ExportRow::of).collect(),
+            passed_over: Vec::new(),
             cursor: rows[to - 1].id.clone(),
         })
     };
@@ -152,6 +157,7 @@ pub(super) fn check_exports(store: &Arc<dyn Store>) {
     store.record(of_a_rig(1));
     let last = ExportBatch {
         rows: vec![ExportRow::of(&of_a_rig(1)).unwrap()],
+        passed_over: Vec::new(),
         cursor: of_a_rig(1).id,
     };
     assert_eq!(next(turn("e", "a", 20, 9)), ExportNext::Rows(last));

@@ -9,6 +9,7 @@ use super::super::StoreError;
 const MIGRATIONS: &[&str] = &[
     include_str!("0001_tables.sql"),
     include_str!("0002_usage_missing.sql"),
+    include_str!("0003_exports.sql"),
 ];
 
 /// The newest schema version that this build knows.

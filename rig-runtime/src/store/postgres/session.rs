@@ -5,7 +5,7 @@ use std::error::Error as _;
 use std::io;
 use std::time::Duration;
 
-use postgres::config::{Host, TargetSessionAttrs};
+use postgres::config::TargetSessionAttrs;
 use postgres::types::ToSql;
 use postgres::{Client, Config, Error, Row, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
@@ -42,7 +42,7 @@ pub(super) struct Session {
 }
 
 impl Server {
-    /// Reads a URL, of which nothing may be shown but what [`Server::location`] returns.
+    /// Reads a URL, of which nothing may be shown but what the [`location`](super::super::location) says.
     pub(super) fn new(url: &str) -> Result<Self, String> {
         // Certificates and host names are always verified, so that these modes are this client's `require`.
         let url = ["verify-full", "verify-ca"]
@@ -66,25 +66,6 @@ impl Server {
         config.target_session_attrs(TargetSessionAttrs::ReadWrite);
         let tls = tls()?;
         Ok(Self { config, tls })
-    }
-
-    /// Returns where the database is, without users and passwords.
-    pub(super) fn location(&self) -> String {
-        let ports = self.config.get_ports();
-        let hosts = self.config.get_hosts().iter().enumerate();
-        let hosts: Vec<_> = hosts
-            .map(|(at, host)| {
-                let host = match host {
-                    Host::Tcp(name) => name.clone(),
-                    #[cfg(unix)]
-                    Host::Unix(path) => path.display().to_string(),
-                };
-                let port = ports.get(at).or(ports.first()).unwrap_or(&5432);
-                format!("{host}:{port}")
-            })
-            .collect();
-        let database = self.config.get_dbname().unwrap_or_default();
-        format!("postgres://{}/{database}", hosts.join(","))
     }
 
     /// Opens a connection.

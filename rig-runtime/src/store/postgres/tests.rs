@@ -81,6 +81,8 @@ fn attempts(store: &PostgresStore, run_id: &str) -> Vec<AttemptRow> {
 fn the_postgres_store_keeps_the_contract() {
     let Some(fresh) = Fresh::new() else { return };
     contract::check(Arc::new(fresh.open()));
+    let Some(fresh) = Fresh::new() else { return };
+    contract::check_prune(&(Arc::new(fresh.open()) as Arc<dyn Store>));
 }
 
 #[test]
@@ -221,7 +223,7 @@ fn tables_and_views_have_the_documented_columns() {
         WHERE table_schema = 'modelrig' AND table_name <> 'version' AND column_name <> 'place'
         GROUP BY 1";
     let tables = client.query(columns, &[]).unwrap();
-    assert_eq!(tables.len(), 9);
+    assert_eq!(tables.len(), 10);
     for table in tables {
         let (name, columns): (String, String) = (table.get(0), table.get(1));
         let section = page.split(&format!("\n### {name}\n")).nth(1).unwrap();

@@ -23,8 +23,8 @@ const SELECT_ROUTE: &str = "
     SELECT id, ts, run_id, inference_id, verdict, score, note, source
     FROM verdicts WHERE run_id IN (SELECT run_id FROM inferences WHERE route = $1) ORDER BY ts, id";
 
-/// Stores a verdict, once; returns whether what it judges is known. A row never goes again, so that this needs no
-/// transaction.
+/// Stores a verdict, once; returns whether what it judges is known. A row goes only when somebody prunes, and a
+/// verdict that comes at that very moment stays.
 pub(super) fn grade(session: &mut Session, grade: &Grade) -> Result<bool, Error> {
     let run_of = match grade.of {
         Graded::Attempt(_) => OF_ATTEMPT,

@@ -4,8 +4,8 @@
 
 use rusqlite::{Connection, OptionalExtension, named_params};
 
-use super::super::export::Holder;
-use super::super::{ExportNext, ExportTurn, Exported};
+use super::super::export::{Holder, LISTED};
+use super::super::{ExportNext, ExportState, ExportTurn, Exported, SetAside};
 use super::columns;
 
 /// Gives a worker the rows after the cursor, and the turn with them.
@@ -33,8 +33,12 @@ pub(super) fn next(connection: &Connection, turn: &ExportTurn) -> rusqlite::Resu
          WHERE rowid > coalesce((SELECT rowid FROM inferences WHERE id = ?1), 0)
          ORDER BY rowid LIMIT ?2",
     )?;
-    let rows = select.query_map((cursor, turn.most), columns::read)?;
-    let next = ExportNext::of(&rows.collect::<rusqlite::Result<Vec<_>>>()?);
+    // A row of a newer version may have words that this one does not know. Nothing waits behind it.
+    let rows = select.query_map((cursor, turn.most), |row| {
+        Ok((row.get::<_, String>("id")?, columns::read(row).ok()))
+    })?;
+    let rows: Vec<_> = rows.collect::<rusqlite::Result<_>>()?;
+    let next = ExportNext::of(rows.iter().map(|(id, row)| (id.as_str(), row.as_ref())));
     if next != ExportNext::Nothing {
         take(connection, turn)?;
     }
@@ -64,15 +68,70 @@ fn take(connection: &Connection, turn: &ExportTurn) -> rusqlite::Result<()> {
 
 /// Ends a worker's turn, and moves the cursor if its rows have arrived. Whoever has lost the turn moves nothing.
 pub(super) fn done(connection: &Connection, done: &Exported) -> rusqlite::Result<()> {
-    connection
+    let ended = connection
         .prepare_cached(
-            "UPDATE exports SET cursor = coalesce(:cursor, cursor), worker = NULL, taken = NULL, lapses = NULL
+            "UPDATE exports SET
+                 cursor = coalesce((SELECT id FROM inferences WHERE id = :cursor), cursor),
+                 worker = NULL, taken = NULL, lapses = NULL,
+                 fault_ts = CASE WHEN :fault IS NOT NULL THEN coalesce(fault_ts, :now)
+                                 WHEN :cursor IS NULL THEN fault_ts END,
+                 fault = CASE WHEN :fault IS NOT NULL THEN :fault WHEN :cursor IS NULL THEN fault END
              WHERE exporter = :exporter AND worker = :worker",
         )?
         .execute(named_params! {
             ":cursor": done.cursor,
             ":exporter": done.exporter,
             ":worker": done.worker,
+            ":fault": done.fault,
+            ":now": done.now_ms,
         })?;
+    if ended == 0 {
+        return Ok(());
+    }
+    let mut set_aside = connection.prepare_cached(
+        "INSERT INTO export_set_aside (exporter, id, ts, reason) VALUES (?, ?, ?, ?)
+         ON CONFLICT (id, exporter) DO NOTHING",
+    )?;
+    for row in &done.set_aside {
+        set_aside.execute((&done.exporter, &row.id, done.now_ms, &row.reason))?;
+    }
     Ok(())
+}
+
+/// Returns how far each exporter has come.
+pub(super) fn states(connection: &Connection) -> rusqlite::Result<Vec<ExportState>> {
+    let mut select = connection.prepare_cached(
+        "SELECT exporter, fault, fault_ts,
+             (SELECT count(*) FROM inferences
+              WHERE rowid > coalesce((SELECT rowid FROM inferences WHERE id = cursor), 0)) AS waiting,
+             (SELECT count(*) FROM export_set_aside AS aside
+              WHERE aside.exporter = exports.exporter) AS set_aside
+         FROM exports ORDER BY exporter",
+    )?;
+    let states = select.query_map([], |row| {
+        Ok(ExportState {
+            exporter: row.get("exporter")?,
+            waiting: columns::count(row, "waiting")?,
+            set_aside: columns::count(row, "set_aside")?,
+            newest_set_aside: Vec::new(),
+            fault: row.get("fault")?,
+            fault_since_ms: row.get("fault_ts")?,
+        })
+    })?;
+    let mut states: Vec<_> = states.collect::<rusqlite::Result<_>>()?;
+    let mut select = connection.prepare_cached(
+        "SELECT id, ts, reason FROM export_set_aside WHERE exporter = ?1
+         ORDER BY ts DESC, id DESC LIMIT ?2",
+    )?;
+    for state in &mut states {
+        let newest = select.query_map((&state.exporter, LISTED), |row| {
+            Ok(SetAside {
+                id: row.get("id")?,
+                ts_ms: row.get("ts")?,
+                reason: row.get("reason")?,
+            })
+        })?;
+        state.newest_set_aside = newest.collect::<rusqlite::Result<_>>()?;
+    }
+    Ok(states)
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags};
 
-use super::super::StoreError;
+use super::super::{StoreError, private};
 use super::schema;
 
 /// How long to wait for another process's lock.
@@ -17,19 +17,28 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 const WAL_TRIES: u32 = 1_000;
 const WAL_PAUSE: Duration = Duration::from_millis(10);
 
+/// The first schema version whose files are made for their owner alone.
+const OWNERS_SINCE: u32 = 8;
+
 /// Opens a file for the writer: checked, in WAL mode, at the newest schema version.
 pub(super) fn open(path: &Path) -> Result<Connection, StoreError> {
     let path = plain(path);
     if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).map_err(|error| unavailable(&path, error))?;
+        private::directory(folder).map_err(|error| unavailable(&path, error))?;
     }
+    // An empty file is an empty database. SQLite gives its log and its index the mode of the file. Where none can be made,
+    // SQLite says why.
+    drop(private::file(&path));
     // No URIs: a path is a path.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
         | OpenFlags::SQLITE_OPEN_CREATE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection =
         Connection::open_with_flags(&path, flags).map_err(|error| unavailable(&path, error))?;
-    check(&connection, &path)?;
+    let found = check(&connection, &path)?;
+    if (1..OWNERS_SINCE).contains(&found) {
+        tighten(&path);
+    }
     prepare(connection).map_err(|error| unavailable(&path, error))
 }
 
@@ -55,8 +64,28 @@ pub(super) fn location(path: &Path) -> String {
     path.strip_prefix(".").unwrap_or(path).display().to_string()
 }
 
-/// Reads what the file is, and writes nothing; not even another's log is moved into it when we close.
-fn check(connection: &Connection, path: &Path) -> Result<(), StoreError> {
+/// Makes a file of an earlier version its owner's. That is done once: what the owner says afterwards holds.
+fn tighten(path: &Path) {
+    for end in ["", "-wal", "-shm"] {
+        let mut name = path.as_os_str().to_owned();
+        name.push(end);
+        let file = Path::new(&name);
+        // A log that is not there has the mode of the file once it is.
+        if file.exists()
+            && let Err(error) = private::tighten(file)
+        {
+            let reason = error.to_string();
+            tracing::warn!(
+                reason,
+                "others may read the telemetry database: change its mode"
+            );
+        }
+    }
+}
+
+/// Reads what the file is, and returns its schema version. It writes nothing; not even another's log is moved into it when
+/// we close.
+fn check(connection: &Connection, path: &Path) -> Result<u32, StoreError> {
     let failed = |error| unavailable(path, error);
     connection
         .set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
@@ -84,13 +113,15 @@ fn check(connection: &Connection, path: &Path) -> Result<(), StoreError> {
     if snapshot.is_readonly(MAIN_DB).map_err(failed)? {
         return Err(unavailable(path, "it is read-only"));
     }
-    Ok(())
+    Ok(found)
 }
 
 fn prepare(mut connection: Connection) -> rusqlite::Result<Connection> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
     use_wal(&connection)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
+    // A page that is used for something else keeps nothing of what it held, so that what is deleted later is gone.
+    connection.pragma_update_and_check(None, "secure_delete", "ON", |_| Ok(()))?;
     schema::migrate(&mut connection)?;
     // A damaged table shows itself now and not with the first row.
     connection.prepare_cached(super::columns::INSERT)?;

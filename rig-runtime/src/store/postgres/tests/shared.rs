@@ -155,6 +155,9 @@ fn an_exporter_misses_no_row_of_those_who_insert_meanwhile() {
                     exporter: exporter_name,
                     worker,
                     cursor: Some(batch.cursor),
+                    set_aside: Vec::new(),
+                    fault: None,
+                    now_ms: 0,
                 }))
                 .unwrap();
                 true
