@@ -306,7 +306,13 @@ fn the_edge_is_where_it_was() {
         (
             "connections are opened by the transport",
             &["reqwest", "hyper::", "TcpStream", "std::net", "tokio::net"],
-            &["rig-runtime/src/transport/http.rs"],
+            &[
+                "rig-runtime/src/transport/http.rs",
+                "rig-runtime/src/transport/http/clear.rs",
+                "rig-runtime/src/transport/http/failure.rs",
+                "rig-runtime/src/transport/http/lanes.rs",
+                "rig-runtime/src/transport/http/outgoing.rs",
+            ],
         ),
         (
             "time is read, and slept through, by the clock",

@@ -66,6 +66,18 @@ impl Clock for SystemClock {
     }
 }
 
+/// Returns this clock, or the machine's.
+///
+/// # Errors
+///
+/// When the driver cannot be started.
+pub(crate) fn or_system(clock: Option<Box<dyn Clock>>) -> Result<Box<dyn Clock>, TransportError> {
+    match clock {
+        Some(clock) => Ok(clock),
+        None => Ok(Box::new(SystemClock::new()?)),
+    }
+}
+
 /// Returns what `work` ends with, or `None` if `limit` is over first. Work that is done in time wins a tie.
 pub(crate) async fn within<T>(
     clock: &dyn Clock,

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use rig_spec::Usd;
 
 use crate::access::{Access, Settings};
-use crate::clock::{Clock, SystemClock};
+use crate::clock::{self, Clock};
 use crate::envelope;
 use crate::error::{ConfigError, Result};
 use crate::export::{self, Exporters};
@@ -378,10 +378,6 @@ impl RigBuilder {
             Some(transport) => transport,
             None => Box::new(HttpTransport::new().map_err(ConfigError::Transport)?),
         };
-        let clock: Box<dyn Clock> = match self.clock {
-            Some(clock) => clock,
-            None => Box::new(SystemClock::new().map_err(ConfigError::Transport)?),
-        };
         Ok(Rig::of(Parts {
             access: Access::new(self.settings),
             transport,
@@ -390,7 +386,7 @@ impl RigBuilder {
             captures,
             search: self.search,
             envelope_cap,
-            clock,
+            clock: clock::or_system(self.clock).map_err(ConfigError::Transport)?,
         }))
     }
 }

@@ -19,6 +19,7 @@ use rustls::client::ClientConfig;
 use rustls_platform_verifier::BuilderVerifierExt;
 
 use super::{Body, BoxFuture, Headers, Request, Response, Transport, TransportError};
+use crate::clock::{SystemClock, within};
 use crate::driver::Driver;
 
 mod clear;
@@ -40,6 +41,7 @@ const MOST_DRAINED: usize = 64 << 10;
 pub struct HttpTransport {
     driver: Arc<Driver>,
     lanes: Arc<Lanes>,
+    clock: Arc<SystemClock>,
 }
 
 impl HttpTransport {
@@ -52,6 +54,7 @@ impl HttpTransport {
         Ok(Self {
             driver: Driver::shared()?,
             lanes: Arc::new(Lanes::new(tls()?)),
+            clock: Arc::new(SystemClock::new()?),
         })
     }
 }
@@ -131,9 +134,14 @@ impl Body for HttpBody {
         else {
             return;
         };
-        let HttpTransport { driver, lanes } = transport;
+        let HttpTransport {
+            driver,
+            lanes,
+            clock,
+        } = transport;
         driver.detach(async move {
-            if let Ok(true) = tokio::time::timeout(LONGEST_DRAIN, drain(&mut response)).await {
+            let drained = within(&*clock, LONGEST_DRAIN, drain(&mut response)).await;
+            if drained == Some(true) {
                 lanes.give_back(lane);
             }
         });
