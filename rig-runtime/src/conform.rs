@@ -22,7 +22,10 @@ use serde_json::Value;
 
 use self::problem::Problem;
 pub(crate) use self::read::read;
-pub use self::read::{Entry, Fields, List, Object, Place, ReadJson, Union, read_union};
+pub use self::read::{
+    Entry, Fields, ItemShape, List, Object, Place, ReadJson, Shape, ShapeOf, Union, read_union,
+    shape_of_branch, shape_of_field, shape_of_items, shape_of_optional, shape_of_values,
+};
 pub(crate) use self::ready::Ready;
 use crate::answer::{self, Unreadable};
 use crate::json::{Fault, Reader};

@@ -5,6 +5,7 @@ use serde_json::json;
 
 use super::*;
 
+mod growth;
 mod laws;
 mod oracle;
 mod samples;
