@@ -10,7 +10,7 @@ fn main() {
     let routes = out.join("routes");
     fs::create_dir_all(&routes).expect("a folder");
     fs::write(routes.join("prompt.md"), "Answer.\n").expect("the prompt");
-    for name in ["ticket", "pairs", "tree"] {
+    for name in ["ticket", "pairs", "tree", "links"] {
         let schema = format!("{name}.schema.json");
         let written = format!("src/answers/{schema}");
         fs::copy(written, routes.join(&schema)).expect("the schema");

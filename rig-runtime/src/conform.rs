@@ -17,12 +17,15 @@ use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 use std::sync::{PoisonError, RwLock};
 
-use rig_spec::{Enforcement, Schema};
+use rig_spec::{Enforcement, Lowered, Schema};
 use serde_json::Value;
 
-use self::problem::Problem;
+use self::problem::{Place as At, Problem};
 pub(crate) use self::read::read;
-pub use self::read::{Entry, Fields, List, Object, Place, ReadJson, Union, read_union};
+pub use self::read::{
+    Entry, Fields, ItemShape, List, Object, Place, ReadJson, Shape, ShapeOf, Union, read_union,
+    shape_of_branch, shape_of_field, shape_of_items, shape_of_optional, shape_of_values,
+};
 pub(crate) use self::ready::Ready;
 use crate::answer::{self, Unreadable};
 use crate::json::{Fault, Reader};
@@ -75,20 +78,25 @@ pub(crate) fn gate(
     {
         return Ok(held);
     }
-    let value_of = |json: &str| {
-        let value = Reader::new(json).value(ready.is_some());
-        value.map_err(|fault| unreadable(text, &Unreadable::NoJson(fault.describe(json))))
-    };
-    let found = answer::read(text).map_err(|fault| unreadable(text, &fault))?;
-    let json = match lowered {
-        Some(lowered) => Cow::Owned(undo(lowered, value_of(found)?).to_string()),
-        None => Cow::Borrowed(found),
-    };
+    let value_of = |json: &str| Reader::new(json).value(ready.is_some());
+    let conforms = ready.map(|ready| {
+        move |json: &str| {
+            let value = meant(lowered, json).and_then(|json| value_of(&json));
+            value.is_ok_and(|value| judge::is_good(ready, &value))
+        }
+    });
+    let conforms = conforms
+        .as_ref()
+        .map(|conforms| conforms as &dyn Fn(&str) -> bool);
+    let found = answer::read(text).and_then(|found| found.the_one(conforms));
+    let found = found.map_err(|fault| unreadable(text, &fault))?;
+    let no_json = |fault: Fault| unreadable(text, &Unreadable::NoJson(fault.describe(found)));
+    let json = meant(lowered, found).map_err(no_json)?;
     let is_other = lowered.is_some() || found.len() < text.trim_ascii().len();
     if is_other && let Ok(held) = hold(ready, false, &json) {
         return Ok(held);
     }
-    let value = value_of(&json)?;
+    let value = value_of(&json).map_err(no_json)?;
     if let (Some(schema), Some(ready)) = (schema, ready) {
         let problems = judge::problems(ready, &value, MOST_ERRORS + 1);
         if !problems.is_empty() {
@@ -98,6 +106,14 @@ pub(crate) fn gate(
     // What conforms was refused because its type cannot hold it. Should the two ways to judge ever disagree, the
     // one that looks at the whole value is right.
     hold(ready, true, &json).map_err(|_| cannot_hold(text, &value))
+}
+
+/// Returns what an answer means in the route's own schema.
+fn meant<'t>(lowered: Option<&Lowered>, json: &'t str) -> Result<Cow<'t, str>, Fault> {
+    match lowered {
+        Some(lowered) => undo(lowered, json),
+        None => Ok(Cow::Borrowed(json)),
+    }
 }
 
 /// Reads an answer into a type.
@@ -164,28 +180,49 @@ pub fn judge_whole(schema: &'static Schema, json: &str) -> Option<Vec<String>> {
 
 /// What a schema lets through and its type does not: as a rule an integer without bounds beyond 64 bits.
 fn cannot_hold(text: &str, value: &Value) -> Rejected {
-    let message = if has_large_integer(value) {
-        "the answer holds an integer beyond 64 bits"
-    } else {
-        "the answer holds a value that the route's output type does not"
+    let (problem, message) = match large_integer(value, &At::Top) {
+        Some(pointer) => (
+            format!("{pointer}: the integer does not fit into 64 bits"),
+            "the answer holds an integer beyond 64 bits",
+        ),
+        None => {
+            let message = "the answer holds a value that the route's output type does not";
+            (message.to_owned(), message)
+        }
     };
     Rejected::Answer(Nonconformant {
         text: text.to_owned(),
-        problems: format!("- {message}"),
+        problems: format!("- {}", shortened(&problem, LONGEST_LINE)),
         message: message.to_owned(),
     })
 }
 
-fn has_large_integer(value: &Value) -> bool {
+/// Returns where an integer is that 64 bits do not hold.
+fn large_integer(value: &Value, place: &At<'_>) -> Option<String> {
+    const TWO_TO_63: f64 = 9_223_372_036_854_775_808.0;
     match value {
         Value::Number(number) => {
-            const TWO_TO_63: f64 = 9_223_372_036_854_775_808.0;
             let whole = number.as_f64().filter(|float| float.fract() == 0.0);
-            number.as_i64().is_none() && whole.is_some_and(|float| float.abs() >= TWO_TO_63)
+            let is_large = whole.is_some_and(|float| float.abs() >= TWO_TO_63);
+            (is_large && number.as_i64().is_none()).then(|| shown(&place.pointer()).to_owned())
         }
-        Value::Array(items) => items.iter().any(has_large_integer),
-        Value::Object(entries) => entries.values().any(has_large_integer),
-        Value::Null | Value::Bool(_) | Value::String(_) => false,
+        Value::Array(items) => {
+            let mut items = items.iter().enumerate();
+            items.find_map(|(at, item)| large_integer(item, &At::Item(place, at)))
+        }
+        Value::Object(entries) => {
+            let mut entries = entries.iter();
+            entries.find_map(|(key, value)| large_integer(value, &At::Key(place, key)))
+        }
+        Value::Null | Value::Bool(_) | Value::String(_) => None,
+    }
+}
+
+/// Returns a JSON pointer as it is shown.
+fn shown(pointer: &str) -> &str {
+    match pointer {
+        "" => "the value",
+        pointer => pointer,
     }
 }
 
@@ -212,11 +249,7 @@ fn misses(schema: &Schema, text: &str, found: &[Problem]) -> Rejected {
     let mut problems = String::new();
     let mut places: Vec<String> = Vec::new();
     for problem in found.iter().take(MOST_ERRORS) {
-        let pointer = match problem.pointer.as_str() {
-            "" => "the value",
-            pointer => pointer,
-        };
-        let line = format!("{pointer}: {}", problem.what);
+        let line = format!("{}: {}", shown(&problem.pointer), problem.what);
         // Writing to a `String` cannot fail.
         let _ = writeln!(problems, "- {}", shortened(&line, LONGEST_LINE));
         let place = place(schema, problem);

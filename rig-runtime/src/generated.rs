@@ -16,7 +16,7 @@ use serde_json::Value;
 use crate::call::{Answer, Output};
 use crate::conform::{ReadJson, Rejected, gate, hold, read};
 
-pub use scalar::{Scalar, ScalarEnum, read_scalar, serialize_scalar};
+pub use scalar::{Scalar, ScalarEnum, read_scalar, serialize_scalar, shape_of_scalars};
 
 /// Reads a type with serde: what it reads as any JSON value is read once more as an answer is, though not judged.
 ///

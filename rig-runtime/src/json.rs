@@ -13,6 +13,8 @@ use std::fmt;
 use rig_spec::Number;
 use serde_json::{Map, Value};
 
+pub(crate) use self::ahead::Broken;
+
 /// Lists and objects nest no deeper than this.
 pub(crate) const DEEPEST: u32 = 127;
 
@@ -176,15 +178,25 @@ impl<'t> Reader<'t> {
 
     /// Reads a whole value. `1.0` becomes the integer 1 where whole numbers are to be whole.
     pub(crate) fn value(&mut self, whole: bool) -> Result<Value, Fault> {
+        self.any(whole, |_, _| true)
+    }
+
+    /// Reads a whole value as [`Self::value`] does, but no integer that would lose digits.
+    pub(crate) fn exact_value(&mut self, whole: bool) -> Result<Value, Fault> {
+        self.any(whole, is_exact)
+    }
+
+    fn any(&mut self, whole: bool, fits: fn(Number, &str) -> bool) -> Result<Value, Fault> {
         Ok(match self.token()? {
             Token::Null => Value::Null,
             Token::Bool(value) => Value::Bool(value),
+            Token::Number(number, text) if !fits(number, text) => return Err(INEXACT),
             Token::Number(number, text) => json_number(number, text, whole),
             Token::Text(text) => Value::String(text.into_owned()),
             Token::List => {
                 let mut items = Vec::new();
                 while self.has_item(items.is_empty())? {
-                    items.push(self.value(whole)?);
+                    items.push(self.any(whole, fits)?);
                 }
                 Value::Array(items)
             }
@@ -195,7 +207,7 @@ impl<'t> Reader<'t> {
                     if entries.contains_key(key.as_ref()) {
                         return Err(Fault::Repeated(key.into_owned()));
                     }
-                    let value = self.value(whole)?;
+                    let value = self.any(whole, fits)?;
                     entries.insert(key.into_owned(), value);
                 }
                 Value::Object(entries)
@@ -325,6 +337,15 @@ fn json_number(number: Number, text: &str, whole: bool) -> Value {
         Number::Integer(_) => text.parse().map_or(Value::Null, |float: f64| float.into()),
         Number::Float(float) => float.into(),
     }
+}
+
+/// What is said of a number that would not be held as it is written.
+const INEXACT: Fault = Fault::Unfit("an integer of 64 bits");
+
+/// Returns whether a JSON value holds a number as it is written: an integer of more than 64 bits would become a float.
+/// Decimals are the nearest float, as everywhere.
+fn is_exact(number: Number, text: &str) -> bool {
+    matches!(number, Number::Integer(_)) || !is_plain(text)
 }
 
 /// Returns whether a number is written without point and exponent.

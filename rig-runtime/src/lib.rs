@@ -40,6 +40,7 @@ mod rig;
 mod run;
 mod search;
 mod step;
+mod steps;
 mod stream;
 mod trace;
 mod turn;
@@ -56,7 +57,9 @@ pub use call::{Answer, Call, NoVariant, Output, RouteVariant, call};
 pub use clock::Clock;
 #[doc(hidden)]
 pub use conform::{
-    Entry, Fields, List, Object, Place, ReadJson, Union, judge_whole, read_checked, read_union,
+    Entry, Fields, ItemShape, List, Object, Place, ReadJson, Shape, ShapeOf, Union, judge_whole,
+    read_checked, read_union, shape_of_branch, shape_of_field, shape_of_items, shape_of_optional,
+    shape_of_values,
 };
 pub use error::{ConfigError, Error, Failure, Result};
 #[cfg(feature = "otlp")]
@@ -64,6 +67,7 @@ pub use export::Otlp;
 #[doc(hidden)]
 pub use generated::{
     Scalar, ScalarEnum, assert_schema, conform, deserialize, read_scalar, serialize_scalar,
+    shape_of_scalars,
 };
 #[doc(hidden)]
 pub use json::Fault;

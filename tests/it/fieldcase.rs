@@ -11,6 +11,7 @@ mod fc_06;
 mod fc_41;
 mod fc_58;
 mod fc_59;
+mod fc_65;
 mod fc_73;
 mod fc_75;
 pub(crate) mod ladder;
@@ -44,6 +45,13 @@ impl Case {
 
     fn read(&self, file: &str) -> String {
         fs::read_to_string(self.0.join(file)).unwrap()
+    }
+
+    /// Returns the files of a folder of the case.
+    fn files(&self, folder: &str) -> Vec<String> {
+        let entries = fs::read_dir(self.0.join(folder)).unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names.map(|name| format!("{folder}/{name}")).collect()
     }
 
     fn json(&self, file: &str) -> Value {

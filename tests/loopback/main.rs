@@ -11,6 +11,7 @@
     reason = "this binary is a test, and deals in real time, processes and environments"
 )]
 
+mod answers;
 mod bed;
 mod cases;
 mod crash;

@@ -40,7 +40,15 @@ const SCHEMA: &str = r##"{
     "type": { "type": ["string", "null"] },
     "score": { "type": "number" },
     "parts": { "type": "array", "items": { "$ref": "#/$defs/part" } },
-    "extra": { "type": "object", "additionalProperties": { "type": "integer" } }
+    "extra": { "type": "object", "additionalProperties": { "type": "integer" } },
+    "either": {
+      "anyOf": [
+        { "$ref": "#/$defs/part" },
+        { "title": "Other", "type": "object", "properties": { "text": { "type": "integer" } }, "required": ["text"] },
+        { "type": "array", "prefixItems": [{ "type": "string" }, { "type": "integer" }], "minItems": 1 },
+        { "type": "boolean" }
+      ]
+    }
   },
   "required": ["verdict", "type", "parts"],
   "$defs": {

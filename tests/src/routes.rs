@@ -121,6 +121,26 @@ pub async fn snippet(input: FcSnippetInput) -> rig::Result<Snippet>;
 #[rig::route("fc.thought")]
 pub async fn thought(input: FcThoughtInput) -> rig::Result<Thought>;
 
+/// FC-65, of definitions.
+#[rig::route("fc.grow-diamond")]
+pub async fn grow_diamond(input: FcGrowDiamondInput) -> rig::Result<Loose>;
+
+/// FC-65, of choices.
+#[rig::route("fc.grow-all-of")]
+pub async fn grow_all_of(input: FcGrowAllOfInput) -> rig::Result<Product>;
+
+/// FC-65, of variants.
+#[rig::route("fc.grow-variants")]
+pub async fn grow_variants(input: FcGrowVariantsInput) -> rig::Result<Shape>;
+
+/// FC-67.
+#[rig::route("fc.decimals")]
+pub async fn decimals(input: FcDecimalsInput) -> rig::Result<Num>;
+
+/// A recursive union whose branches need the same keys.
+#[rig::route("fc.chain")]
+pub async fn chain(input: FcChainInput) -> rig::Result<Chain>;
+
 /// FC-16.
 #[rig::route("fc.order")]
 pub async fn order(input: FcOrderInput) -> rig::Result<Order>;

@@ -255,39 +255,15 @@ fn choice(out: &mut String, name: &str, union: &Union, types: &Types) {
         None => put(out, format_args!("}}\n\n__rig::union!({name} {{\n")),
     }
     for branch in &union.branches {
-        let literals = |texts: Vec<&str>, gap| {
-            let texts: Vec<_> = texts.iter().map(|text| format!("{text:?}")).collect();
-            texts.join(gap)
-        };
         put(out, format_args!("    {}", branch.name));
         if union.tag.is_some() {
-            let tags = literals(branch.tags.iter().map(String::as_str).collect(), " | ");
+            let tags: Vec<_> = branch.tags.iter().map(|tag| format!("{tag:?}")).collect();
             let gap = if tags.is_empty() { "" } else { " " };
-            put(out, format_args!(" ={gap}{tags}"));
-        }
-        let needed = literals(needed(&branch.ty, types), " & ");
-        if !needed.is_empty() && branch.tags.is_empty() {
-            put(out, format_args!(" if {needed}"));
+            put(out, format_args!(" ={gap}{}", tags.join(" | ")));
         }
         out.push_str(",\n");
     }
     out.push_str("});\n");
-}
-
-/// Returns the properties that a value needs to be of this type.
-fn needed<'a>(ty: &Ty, types: &'a Types) -> Vec<&'a str> {
-    let index = match ty {
-        Ty::Boxed(inner) => return needed(inner, types),
-        Ty::Named(index) => *index,
-        _ => return Vec::new(),
-    };
-    match &types.defs[index].shape {
-        Shape::Struct { fields, .. } => {
-            let required = fields.iter().filter(|field| field.required);
-            required.map(|field| field.key.as_str()).collect()
-        }
-        _ => Vec::new(),
-    }
 }
 
 /// A list whose first items have types of their own, and need not all be there.

@@ -181,6 +181,124 @@ fn defs_of_objects(count: usize, targets: impl Fn(usize) -> Vec<usize>) -> Strin
     )
 }
 
+/// The hosts whose dialects lower a schema, and one that is sent it as it is.
+const HOSTS: [&str; 4] = [
+    "{ provider: openai, model: gpt-5.4-mini }",
+    "{ provider: anthropic, model: claude-haiku-4-5 }",
+    "{ provider: gemini, model: gemini-3.1-flash-lite }",
+    "{ provider: deepseek, model: m }",
+];
+
+/// Checks a schema for each of the hosts, alone and together.
+#[track_caller]
+fn check_everywhere(schema: &str, ends: impl Fn() -> Ends) {
+    for candidates in HOSTS
+        .iter()
+        .map(|host| (*host).to_owned())
+        .chain([HOSTS.join(", ")])
+    {
+        let route = route(&format!("schema: ./s.json\ncandidates: [{candidates}]\n"));
+        let files = [
+            ("r.yaml", route.as_str()),
+            ("p.md", "Hello."),
+            ("s.json", schema),
+        ];
+        check(&files, ends());
+    }
+}
+
+/// FC-65: what is small as it is written, and gigabytes where references are expanded or branches multiplied.
+#[test]
+fn small_schemas_that_grow_when_expanded() {
+    let module = || Ends::Module(MEGABYTE);
+    let level = |n: usize, required: &str| {
+        let next = format!("{{ \"$ref\": \"#/$defs/L{}\" }}", n + 1);
+        format!(
+            "\"L{n}\": {{ \"type\": \"object\", \"properties\": {{ \"a\": {next}, \"b\": {next} }}, \"required\": [{required}], \"additionalProperties\": false }}"
+        )
+    };
+    for required in ["", "\"a\", \"b\""] {
+        let levels = series(30, ", ", |n| level(n, required));
+        let diamond = format!(
+            "{{ \"type\": \"object\", \"properties\": {{ \"top\": {{ \"$ref\": \"#/$defs/L0\" }} }}, \"required\": [\"top\"], \"additionalProperties\": false, \"$defs\": {{ {levels}, \"L30\": {{ \"enum\": [\"x\", \"y\"] }} }} }}"
+        );
+        check_everywhere(&diamond, module);
+    }
+    let choice = |n: usize| {
+        let branches = series(4, ", ", |value| {
+            format!(
+                "{{ \"properties\": {{ \"k{n}\": {{ \"const\": {value} }} }}, \"required\": [\"k{n}\"] }}"
+            )
+        });
+        format!("{{ \"anyOf\": [{branches}] }}")
+    };
+    let all_of = format!(
+        "{{ \"type\": \"object\", \"allOf\": [{}] }}",
+        series(12, ", ", choice)
+    );
+    check_everywhere(&all_of, module);
+    let variant = |n: usize, base: &str| {
+        format!(
+            "\"V{n}\": {{ \"allOf\": [{{ \"$ref\": \"#/$defs/{base}\" }}, {{ \"type\": \"object\", \"properties\": {{ \"kind\": {{ \"const\": \"v{n}\" }}, \"f{n}\": {{ \"type\": \"integer\" }} }}, \"required\": [\"kind\"] }}] }}"
+        )
+    };
+    let choices = series(18, ", ", |n| format!("{{ \"$ref\": \"#/$defs/V{n}\" }}"));
+    let base = "{ \"type\": \"object\", \"properties\": { \"id\": { \"type\": \"string\" } } }";
+    let based = format!(
+        "{{ \"oneOf\": [{choices}], \"$defs\": {{ \"Base\": {base}, {} }} }}",
+        series(18, ", ", |n| variant(n, "Base"))
+    );
+    check_everywhere(&based, module);
+    let circular = format!(
+        "{{ \"$ref\": \"#/$defs/View\", \"$defs\": {{ \"View\": {{ \"type\": \"object\", \"oneOf\": [{choices}] }}, {} }} }}",
+        series(18, ", ", |n| variant(n, "View"))
+    );
+    check_everywhere(&circular, || Ends::Findings("bad-schema", 1));
+}
+
+/// Choices whose branches need the same keys, each within the next ones.
+#[test]
+fn recursive_unions_whose_branches_need_the_same_keys() {
+    let branch = |next: usize, kind: &str| {
+        format!(
+            "{{ \"type\": \"object\", \"required\": [\"next\", \"v\"], \"additionalProperties\": false, \"properties\": {{ \"next\": {{ \"$ref\": \"#/$defs/n{next}\" }}, \"v\": {{ \"type\": \"{kind}\" }} }} }}"
+        )
+    };
+    let unions = series(40, ", ", |n| {
+        let (next, other) = ((n + 1) % 40, (n + 7) % 40);
+        format!(
+            "\"n{n}\": {{ \"anyOf\": [{}, {}, {}, {{ \"type\": \"integer\" }}] }}",
+            branch(next, "integer"),
+            branch(other, "string"),
+            branch(n, "boolean")
+        )
+    });
+    let schema = format!("{{ \"$ref\": \"#/$defs/n0\", \"$defs\": {{ {unions} }} }}");
+    check_everywhere(&schema, || Ends::Module(MEGABYTE));
+}
+
+/// Each object has a choice beside it, whose branches are such objects: every path is a type of its own.
+#[test]
+fn choices_beside_properties_within_each_other() {
+    let schema = |levels: usize| {
+        let defs = series(levels, ", ", |n| {
+            let object = |name: &str| {
+                format!(
+                    "\"{name}{n}\": {{ \"type\": \"object\", \"properties\": {{ \"{name}{n}\": {{ \"type\": \"string\" }} }}, \"anyOf\": [{{ \"$ref\": \"#/$defs/a{0}\" }}, {{ \"$ref\": \"#/$defs/b{0}\" }}] }}",
+                    n + 1
+                )
+            };
+            format!("{}, {}", object("a"), object("b"))
+        });
+        format!(
+            "{{ \"$ref\": \"#/$defs/a0\", \"$defs\": {{ {defs}, \"a{levels}\": {{ \"type\": \"object\" }}, \"b{levels}\": {{ \"type\": \"object\" }} }} }}"
+        )
+    };
+    check_everywhere(&schema(5), || Ends::Module(MEGABYTE));
+    check_everywhere(&schema(14), || Ends::Module(8 * MEGABYTE));
+    check_everywhere(&schema(30), || Ends::Findings("bad-schema", 1));
+}
+
 #[test]
 fn ten_thousand_dangling_references() {
     let properties = series(10_000, ", ", |n| {

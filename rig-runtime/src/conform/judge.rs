@@ -1,18 +1,21 @@
 //! Does a value conform to a node, and if not, what is wrong with it?
 //!
 //! One walk answers both: quietly it stops at the first miss, else it collects all of them. What was judged once is
-//! not judged again, so the work is bounded by nodes times values however the branches of unions nest.
+//! not judged again, so the work is bounded by nodes times values however the schema refers to itself.
 
 mod branches;
+mod parts;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
 
-use rig_spec::{ListRules, NodeId, ObjectRules};
-use serde_json::{Map, Value};
+use rig_spec::NodeId;
+use serde_json::Value;
 
-use super::problem::{Place, Problem, unexpected};
+use super::problem::{Place, Problem};
 use super::ready::{Node, Ready};
 use super::rules::{self, Address, View};
+use crate::steps;
 
 /// Returns whether a value conforms.
 pub(super) fn conforms(ready: &Ready, node: &Node, value: View<'_>) -> bool {
@@ -24,9 +27,14 @@ pub(super) fn conforms(ready: &Ready, node: &Node, value: View<'_>) -> bool {
     judge.node(node.id, value, &Place::Top, None) && !judge.in_doubt
 }
 
+/// Returns whether a whole answer conforms.
+pub(super) fn is_good(ready: &Ready, value: &Value) -> bool {
+    conforms(ready, ready.node(0), value.into())
+}
+
 /// Returns what is wrong with a value: nothing if it conforms, at most `most` problems if it does not.
 pub(super) fn problems(ready: &Ready, value: &Value, most: usize) -> Vec<Problem> {
-    if conforms(ready, ready.node(0), value.into()) {
+    if is_good(ready, value) {
         return Vec::new();
     }
     let mut judge = Judge::new(ready, Some(most));
@@ -42,39 +50,53 @@ pub(super) fn problems(ready: &Ready, value: &Value, most: usize) -> Vec<Problem
 /// Judging nests no deeper than this: the nesting of values times that of conditions.
 const DEEPEST: u32 = 1_000;
 
-struct Judge<'r> {
+struct Judge<'r, 'v> {
     ready: &'r Ready,
     /// How many problems are wanted; `None` while it is quiet.
     most: Option<usize>,
     problems: Vec<Problem>,
-    /// What was judged quietly, by node and by the address of the list or object.
-    known: HashMap<(NodeId, Address), bool>,
+    /// What was judged quietly.
+    known: HashMap<Key, bool>,
+    /// The same with what was looked at, if it was good.
+    looked_at: HashMap<Key, Option<Rc<Marks<'v>>>>,
+    /// Of what the problems were collected.
+    told: HashSet<Key>,
     depth: u32,
+    /// How many scalars were judged, and how many nodes judge the last one at the moment.
+    scalars: u64,
+    within_scalar: u32,
     /// Whether something could not be decided.
     in_doubt: bool,
 }
 
+/// A node, and the value that it judges.
+type Key = (NodeId, Address);
+
 /// The parts of a value that some rule has looked at.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Marks<'v> {
     keys: BTreeSet<&'v str>,
     items: BTreeSet<usize>,
 }
 
-impl<'r> Judge<'r> {
+impl<'r, 'v> Judge<'r, 'v> {
     fn new(ready: &'r Ready, most: Option<usize>) -> Self {
         Self {
             ready,
             most,
             problems: Vec::new(),
             known: HashMap::new(),
+            looked_at: HashMap::new(),
+            told: HashSet::new(),
             depth: 0,
+            scalars: 0,
+            within_scalar: 0,
             in_doubt: false,
         }
     }
 
     /// Judges a value by a node; `marks` takes what it looked at.
-    fn node<'v>(
+    fn node(
         &mut self,
         id: NodeId,
         value: View<'v>,
@@ -85,45 +107,82 @@ impl<'r> Judge<'r> {
             self.in_doubt = true;
             return false;
         }
+        steps::count(1);
         self.depth += 1;
         let node = self.ready.node(id);
-        // Only where there are branches could the same be judged again.
-        let key = value.address().filter(|_| !node.rules.logic.is_empty());
-        let good = match key {
-            Some(address) if marks.is_none() => self.once((id, address), node, value, place),
-            _ => self.judge(node, value, place, marks),
+        let address = self.enter(value);
+        let is_scalar = matches!(address, Address::Scalar(_));
+        // What a scalar takes by itself is soon seen.
+        let is_soon_judged = is_scalar && node.rules.logic.is_empty();
+        let key = Some(address).filter(|_| node.is_shared && !is_soon_judged);
+        let good = match (key, marks) {
+            (None, marks) => self.judge(node, value, place, marks),
+            (Some(address), None) => self.once((id, address), node, value, place),
+            (Some(address), Some(marks)) => {
+                self.once_marked((id, address), node, value, place, marks)
+            }
         };
         self.depth -= 1;
+        self.within_scalar -= u32::from(is_scalar);
         good
     }
 
-    fn once<'v>(
+    /// Returns what tells a value apart from all others. Nodes that judge a scalar by way of others judge the same one,
+    /// since it has no parts.
+    fn enter(&mut self, value: View<'v>) -> Address {
+        if let Some(address) = value.address() {
+            return address;
+        }
+        if self.within_scalar == 0 {
+            self.scalars += 1;
+        }
+        self.within_scalar += 1;
+        Address::Scalar(self.scalars)
+    }
+
+    fn once(&mut self, key: Key, node: &'r Node, value: View<'v>, place: &Place<'_>) -> bool {
+        let good = match self.known.get(&key) {
+            Some(known) => *known,
+            None => {
+                let good = self.quietly(|judge| judge.judge(node, value, place, None));
+                self.known.insert(key, good);
+                good
+            }
+        };
+        good || self.tell(key, node, value, place)
+    }
+
+    fn once_marked(
         &mut self,
-        key: (NodeId, Address),
+        key: Key,
         node: &'r Node,
         value: View<'v>,
         place: &Place<'_>,
+        marks: &mut Marks<'v>,
     ) -> bool {
-        let known = self.known.get(&key).copied();
-        if known == Some(true) {
-            return true;
+        if !self.looked_at.contains_key(&key) {
+            let mut own = Marks::default();
+            let good = self.quietly(|judge| judge.judge(node, value, place, Some(&mut own)));
+            self.looked_at.insert(key, good.then(|| Rc::new(own)));
         }
-        if known.is_none() {
-            let most = self.most.take();
-            let good = self.judge(node, value, place, None);
-            self.known.insert(key, good);
-            self.most = most;
-            if good {
-                return true;
+        match self.looked_at.get(&key).cloned().flatten() {
+            Some(own) => {
+                marks.add(Marks::clone(&own));
+                true
             }
+            None => self.tell(key, node, value, place),
         }
-        if self.most.is_some() {
+    }
+
+    /// Collects what is wrong with a value that does not conform, if that is wanted and was not yet done.
+    fn tell(&mut self, key: Key, node: &'r Node, value: View<'v>, place: &Place<'_>) -> bool {
+        if self.most.is_some() && self.told.insert(key) {
             self.judge(node, value, place, None);
         }
         false
     }
 
-    fn judge<'v>(
+    fn judge(
         &mut self,
         node: &'r Node,
         value: View<'v>,
@@ -174,143 +233,8 @@ impl<'r> Judge<'r> {
         good
     }
 
-    fn list<'v>(
-        &mut self,
-        rules: &ListRules,
-        items: &'v [Value],
-        place: &Place<'_>,
-        mut marks: Option<&mut Marks<'v>>,
-    ) -> bool {
-        let mut good = true;
-        for (at, item) in items.iter().enumerate() {
-            let Some(node) = rules.first.get(at).copied().or(rules.rest) else {
-                break;
-            };
-            good &= self.node(node, item.into(), &Place::Item(place, at), None);
-            if !good && self.is_done() {
-                return false;
-            }
-            if let Some(marks) = &mut marks {
-                marks.items.insert(at);
-            }
-        }
-        let Some(contains) = &rules.contains else {
-            return good;
-        };
-        let mut found = 0_u64;
-        for (at, item) in items.iter().enumerate() {
-            if self.quietly(|judge| judge.node(contains.node, item.into(), place, None)) {
-                found += 1;
-                if let Some(marks) = &mut marks {
-                    marks.items.insert(at);
-                }
-            }
-        }
-        if found < contains.fewest || contains.most.is_some_and(|most| found > most) {
-            self.miss(place, "contains", || {
-                format!("{found} of its items are what the schema asks it to contain")
-            });
-            good = false;
-        }
-        good
-    }
-
-    fn object<'v>(
-        &mut self,
-        node: &'r Node,
-        rules: &'r ObjectRules<'static>,
-        entries: &'v Map<String, Value>,
-        place: &Place<'_>,
-        mut marks: Option<&mut Marks<'v>>,
-    ) -> bool {
-        let mut good = self.keys_are_there(rules, entries, place);
-        let mut extra = Vec::new();
-        for (key, value) in entries {
-            if !good && self.is_done() {
-                return false;
-            }
-            let inner = Place::Key(place, key);
-            if let Some(names) = rules.names
-                && !self.quietly(|judge| judge.node(names, View::Text(key), &inner, None))
-            {
-                self.miss(place, "propertyNames", || {
-                    format!("{key:?} is not a name that a property can have here")
-                });
-                good = false;
-            }
-            let mut is_known = false;
-            let listed = node.key(key).and_then(|at| rules.keys[at].node);
-            for node in listed.into_iter().chain(self.matching(node, key)) {
-                is_known = true;
-                good &= self.node(node, value.into(), &inner, None);
-            }
-            if let Some(rest) = rules.rest.filter(|_| !is_known) {
-                is_known = true;
-                if self.ready.node(rest).rules.kinds == rig_spec::Kinds::NONE {
-                    extra.push(key.as_str());
-                    good = false;
-                } else {
-                    good &= self.node(rest, value.into(), &inner, None);
-                }
-            }
-            if let (true, Some(marks)) = (is_known, &mut marks) {
-                marks.keys.insert(key);
-            }
-        }
-        if !extra.is_empty() {
-            self.miss(place, "additionalProperties", || {
-                unexpected("Additional", &extra)
-            });
-        }
-        for (key, node) in &rules.dependents {
-            if entries.contains_key(rules.keys[*key as usize].name) {
-                good &= self.and_mark(*node, View::Object(entries), place, marks.as_deref_mut());
-            }
-        }
-        good
-    }
-
-    /// Returns the nodes whose pattern a key matches.
-    fn matching(&mut self, node: &Node, key: &str) -> Vec<NodeId> {
-        let mut nodes = Vec::new();
-        for (pattern, node) in &node.key_patterns {
-            match pattern.is_match(key) {
-                Some(true) => nodes.push(*node),
-                Some(false) => {}
-                None => self.in_doubt = true,
-            }
-        }
-        nodes
-    }
-
-    fn keys_are_there(
-        &mut self,
-        rules: &ObjectRules<'static>,
-        entries: &Map<String, Value>,
-        place: &Place<'_>,
-    ) -> bool {
-        let required = rules.keys.iter().filter(|key| key.required);
-        let required = required.map(|key| ("required", key.name));
-        let needs = rules
-            .needs
-            .iter()
-            .filter(|(key, _)| entries.contains_key(rules.keys[*key as usize].name));
-        let needed = needs.flat_map(|(_, needed)| needed);
-        let needed = needed.map(|key| ("dependentRequired", rules.keys[*key as usize].name));
-        let mut good = true;
-        for (keyword, name) in required.chain(needed) {
-            if !entries.contains_key(name) {
-                self.miss(place, keyword, || {
-                    format!("{name:?} is a required property")
-                });
-                good = false;
-            }
-        }
-        good
-    }
-
     /// Judges by a node and keeps what it looked at, if it was good.
-    fn and_mark<'v>(
+    fn and_mark(
         &mut self,
         id: NodeId,
         value: View<'v>,

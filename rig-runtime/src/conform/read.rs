@@ -9,6 +9,7 @@ mod list;
 mod object;
 mod plain;
 mod seen;
+mod shape;
 mod union;
 
 use std::borrow::Cow;
@@ -16,15 +17,21 @@ use std::borrow::Cow;
 use rig_spec::Number;
 use serde_json::Value;
 
+use self::shape::Decided;
 use super::judge;
 use super::ready::{Node, Ready, Way};
 use super::rules::View;
 use crate::generated::Scalar;
 use crate::json::{Fault, Reader, Token};
+use crate::steps;
 
 pub use list::List;
 pub use object::{Entry, Fields, Object};
 pub(super) use seen::Bits;
+pub use shape::{
+    ItemShape, Shape, ShapeOf, shape_of_branch, shape_of_field, shape_of_items, shape_of_optional,
+    shape_of_values,
+};
 pub use union::{Union, read_union};
 
 /// A type that is read from a JSON text.
@@ -40,6 +47,9 @@ pub trait ReadJson: Sized {
     ///
     /// When it does not conform, or the type cannot hold it.
     fn read_json(place: Place<'_, '_>) -> Result<Self, Fault>;
+
+    /// Returns what the type takes.
+    fn shape() -> &'static Shape;
 }
 
 /// Reads a text into a type and judges it by the schema; without one it was judged before, or has none.
@@ -49,25 +59,40 @@ pub(crate) fn read<T: ReadJson>(
     text: &str,
 ) -> Result<T, Fault> {
     let mut reader = Reader::new(text);
-    let value = T::read_json(Place {
-        reader: &mut reader,
+    let pass = Pass {
         ready,
-        node: ready.filter(|_| !is_judged).map(|ready| ready.node(0)),
-    })?;
+        decided: Decided::default(),
+    };
+    let node = ready.filter(|_| !is_judged).map(|ready| ready.node(0));
+    let value = T::read_json(Place::new(&mut reader, &pass, node))?;
     reader.end()?;
     Ok(value)
+}
+
+/// What holds for all places of a text.
+#[derive(Debug)]
+struct Pass<'r> {
+    ready: Option<&'r Ready>,
+    /// Which branches the text's choices are.
+    decided: Decided,
 }
 
 /// A value that is to be read, and what it has to conform to.
 #[derive(Debug)]
 pub struct Place<'r, 't> {
     reader: &'r mut Reader<'t>,
-    ready: Option<&'r Ready>,
+    pass: &'r Pass<'r>,
     /// What it has to conform to; `None` for anything, or where it was judged before.
     node: Option<&'r Node>,
 }
 
 impl<'r, 't> Place<'r, 't> {
+    #[inline]
+    fn new(reader: &'r mut Reader<'t>, pass: &'r Pass<'r>, node: Option<&'r Node>) -> Self {
+        steps::count(1);
+        Self { reader, pass, node }
+    }
+
     /// Reads a string.
     ///
     /// # Errors
@@ -94,7 +119,7 @@ impl<'r, 't> Place<'r, 't> {
         let node = self
             .node
             .map_or(Ok(None), |node| self.decided(&node.list))?;
-        List::new(self.reader, self.ready, node)
+        List::new(self.reader, self.pass, node)
     }
 
     /// Begins to read an object into these fields.
@@ -109,7 +134,7 @@ impl<'r, 't> Place<'r, 't> {
         let node = self
             .node
             .map_or(Ok(None), |node| self.decided(&node.object))?;
-        Object::new(self.reader, self.ready, node, fields)
+        Object::new(self.reader, self.pass, node, fields)
     }
 
     /// Reads null, if there is one.
@@ -149,7 +174,7 @@ impl<'r, 't> Place<'r, 't> {
         let text = self.reader.string()?;
         let is = |value: &Scalar| matches!(value, Scalar::String(known) if *known == text);
         let index = values.iter().position(is);
-        let is_known = match (self.ready, self.node) {
+        let is_known = match (self.pass.ready, self.node) {
             (Some(ready), Some(node)) => node.takes(values, ready),
             _ => true,
         };
@@ -162,7 +187,7 @@ impl<'r, 't> Place<'r, 't> {
     /// Reads any value.
     fn value(self) -> Result<Value, Fault> {
         // Where there is no schema, nothing says that `1.0` is meant as an integer.
-        let value = self.reader.value(self.ready.is_some())?;
+        let value = self.reader.exact_value(self.pass.ready.is_some())?;
         self.judge(View::from(&value))?;
         Ok(value)
     }
@@ -175,7 +200,7 @@ impl<'r, 't> Place<'r, 't> {
 
     #[inline]
     fn judge(&self, value: View<'_>) -> Result<(), Fault> {
-        let (Some(ready), Some(node)) = (self.ready, self.node) else {
+        let (Some(ready), Some(node)) = (self.pass.ready, self.node) else {
             return Ok(());
         };
         if node.free.meets(value.kind()) || judge::conforms(ready, node, value) {
@@ -189,7 +214,7 @@ impl<'r, 't> Place<'r, 't> {
     /// read.
     #[inline]
     fn decided(&self, way: &Way) -> Result<Option<&'r Node>, Fault> {
-        match (way, self.ready) {
+        match (way, self.pass.ready) {
             (Way::By(id), Some(ready)) => Ok(Some(ready.node(*id))),
             (Way::Free, _) | (_, None) => Ok(None),
             (way, Some(ready)) => self.looked_up(way, ready),
@@ -207,12 +232,14 @@ impl<'r, 't> Place<'r, 't> {
                 let branch = value.and_then(|value| tag.branch(&value));
                 Ok(Some(ready.node(branch.ok_or(Fault::Refused)?)))
             }
-            Way::Whole => {
-                let mut ahead = *self.reader;
-                let value = ahead.value(true)?;
-                self.judge(View::from(&value))?;
-                Ok(None)
-            }
+            Way::Whole => self.judge_whole().map(|()| None),
         }
+    }
+
+    /// Judges the value here as a whole, and stays before it.
+    fn judge_whole(&self) -> Result<(), Fault> {
+        let mut ahead = *self.reader;
+        let value = ahead.value(true)?;
+        self.judge(View::from(&value))
     }
 }

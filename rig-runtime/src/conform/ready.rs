@@ -3,16 +3,20 @@
 //! Patterns, and for each node how a list or an object there can be read: by the rules of one node as it passes,
 //! or only once all of it is there.
 
+mod way;
+
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use rig_spec::{Kinds, Literal, Logic, Node as Rules, NodeId, Pattern, read_gate};
+use rig_spec::{Kinds, Literal, Node as Rules, NodeId, Pattern, read_gate};
 use serde_json::Value;
 
 use super::judge;
 use super::read::{Bits, Fields};
 use super::rules::View;
 use crate::generated::Scalar;
+use way::Ways;
+pub(super) use way::{Tag, Way};
 
 /// A schema that answers can be judged by.
 #[derive(Debug)]
@@ -25,6 +29,8 @@ pub(crate) struct Ready {
 pub(super) struct Node {
     pub(super) id: NodeId,
     pub(super) rules: Rules<'static>,
+    /// Whether a value may be judged by it in more than one way: several nodes name it.
+    pub(super) is_shared: bool,
     /// The kinds of scalar that conform whatever they are.
     pub(super) free: Kinds,
     /// The places of the keys that an object needs to have.
@@ -49,6 +55,15 @@ pub(super) struct Node {
     pub(super) object: Way,
 }
 
+/// What the nodes say together about one of them.
+struct Reading {
+    id: NodeId,
+    is_shared: bool,
+    list: Way,
+    object: Way,
+    free: Kinds,
+}
+
 /// What is known of a key of an object.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Known {
@@ -56,28 +71,6 @@ pub(super) struct Known {
     pub(super) key: Option<u32>,
     /// What its value has to conform to, if no key has to be looked at for that.
     pub(super) rule: Option<NodeId>,
-}
-
-/// How a list or an object is read.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Way {
-    /// Not at all: none conforms.
-    Never,
-    /// As it comes: every one conforms.
-    Free,
-    /// By the rules of this node.
-    By(NodeId),
-    /// By the rules of the node that the value of a key decides.
-    Tagged(Tag),
-    /// As a whole, and then it is judged.
-    Whole,
-}
-
-/// A key whose value tells the branches of a union apart. It has to be there, and has to be one of these.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Tag {
-    pub(super) key: &'static str,
-    cases: Vec<(&'static str, NodeId)>,
 }
 
 /// Objects with more keys are searched by a table.
@@ -88,17 +81,25 @@ impl Ready {
     pub(crate) fn new(gate: &'static str) -> Result<Self, String> {
         let gate = read_gate(gate).filter(|gate| !gate.nodes.is_empty());
         let nodes = gate.ok_or("it was compiled for another version")?.nodes;
-        let ways: Vec<_> = (0..nodes.len())
-            .map(|id| [Kinds::LIST, Kinds::OBJECT].map(|kind| way(&nodes, id, kind, 0)))
-            .collect();
-        let free: Vec<_> = (0..)
-            .zip(&nodes)
-            .map(|(id, _)| free(&nodes, id, 0))
-            .collect();
-        let nodes: Result<_, String> = (0..)
-            .zip(nodes)
-            .zip(ways.into_iter().zip(free))
-            .map(|((id, rules), (ways, free))| Node::new(id, rules, ways, free))
+        let mut named = vec![0_u32; nodes.len()];
+        for id in nodes
+            .iter()
+            .flat_map(|node| node.in_place().chain(node.below()))
+        {
+            named[id as usize] += 1;
+        }
+        let mut known = Ways::new(&nodes);
+        let mut of = |id| Reading {
+            id,
+            is_shared: named[id as usize] > 1,
+            list: known.way(id, Kinds::LIST, 0),
+            object: known.way(id, Kinds::OBJECT, 0),
+            free: known.free(id, 0),
+        };
+        let readings: Vec<_> = (0..).zip(&nodes).map(|(id, _)| of(id)).collect();
+        let nodes = nodes.into_iter().zip(readings);
+        let nodes: Result<_, String> = nodes
+            .map(|(rules, reading)| Node::new(rules, reading))
             .collect();
         Ok(Self { nodes: nodes? })
     }
@@ -108,27 +109,15 @@ impl Ready {
     }
 }
 
-impl Tag {
-    /// Returns the branch of a value.
-    pub(super) fn branch(&self, value: &str) -> Option<NodeId> {
-        let mut cases = self.cases.iter();
-        let found = cases.find(|(case, _)| *case == value);
-        found.map(|(_, branch)| *branch)
-    }
-
-    /// Returns every value, in order.
-    pub(super) fn values(&self) -> impl Iterator<Item = &'static str> {
-        self.cases.iter().map(|(case, _)| *case)
-    }
-}
-
 impl Node {
-    fn new(
-        id: NodeId,
-        rules: Rules<'static>,
-        [list, object]: [Way; 2],
-        free: Kinds,
-    ) -> Result<Self, String> {
+    fn new(rules: Rules<'static>, reading: Reading) -> Result<Self, String> {
+        let Reading {
+            id,
+            is_shared,
+            list,
+            object,
+            free,
+        } = reading;
         let pattern = |pattern: &str| Pattern::new(pattern).map_err(|fault| fault.reason);
         let of_object = rules.object.iter();
         let key_patterns = of_object
@@ -153,6 +142,7 @@ impl Node {
             .collect::<Result<_, _>>();
         Ok(Self {
             id,
+            is_shared,
             free,
             required,
             pattern: rules
@@ -223,154 +213,4 @@ impl Node {
         });
         *takes && std::ptr::eq(*of, values)
     }
-}
-
-/// Returns the kinds of scalar that conform to a node whatever they are, as far as is easily said.
-fn free(nodes: &[Rules<'_>], id: NodeId, depth: u32) -> Kinds {
-    let Some(rules) = nodes.get(id as usize).filter(|_| depth < DEEPEST) else {
-        return Kinds::NONE;
-    };
-    if rules.values.is_some() {
-        return Kinds::NONE;
-    }
-    let mut free = rules.kinds.0 & !(Kinds::LIST.0 | Kinds::OBJECT.0);
-    if rules.number.is_some() {
-        free &= !(Kinds::INTEGER.0 | Kinds::FRACTION.0);
-    }
-    if rules.text.is_some() {
-        free &= !Kinds::STRING.0;
-    }
-    for logic in &rules.logic {
-        let of = |id: &NodeId| self::free(nodes, *id, depth + 1).0;
-        free &= match logic {
-            Logic::All(all) => all.iter().map(of).fold(free, |all, kinds| all & kinds),
-            Logic::Any(any) => any.iter().map(of).fold(0, |any, kinds| any | kinds),
-            Logic::One(_) | Logic::Not(_) | Logic::If(..) => 0,
-        };
-    }
-    Kinds(free)
-}
-
-/// How deep conditions are followed; the route compiler lets through no deeper ones.
-const DEEPEST: u32 = 80;
-
-fn way(nodes: &[Rules<'static>], id: usize, kind: Kinds, depth: u32) -> Way {
-    let Some(rules) = nodes.get(id).filter(|_| depth < DEEPEST) else {
-        return Way::Whole;
-    };
-    if !rules.kinds.meets(kind) {
-        return Way::Never;
-    }
-    if let Some(values) = &rules.values {
-        let possible = values.all.iter().any(|value| value.kind() == kind);
-        return if possible { Way::Whole } else { Way::Never };
-    }
-    let own = match kind {
-        Kinds::LIST => rules
-            .list
-            .as_ref()
-            .map(|list| list.unique || list.contains.is_some() || list.unevaluated.is_some()),
-        _ => rules
-            .object
-            .as_ref()
-            .map(|object| !object.dependents.is_empty() || object.unevaluated.is_some()),
-    };
-    let own = match own {
-        None => Way::Free,
-        Some(true) => Way::Whole,
-        Some(false) => NodeId::try_from(id).map_or(Way::Whole, Way::By),
-    };
-    let of = |id: &NodeId| way(nodes, *id as usize, kind, depth + 1);
-    let logic = rules.logic.iter().map(|logic| match logic {
-        Logic::All(all) => every(all.iter().map(of)),
-        Logic::Any(any) => {
-            let ways: Vec<_> = any.iter().map(of).collect();
-            if ways.contains(&Way::Free) {
-                return Way::Free;
-            }
-            one(nodes, ways)
-        }
-        Logic::One(any) => one(nodes, any.iter().map(of).collect()),
-        Logic::Not(not) => match of(not) {
-            Way::Never => Way::Free,
-            Way::Free => Way::Never,
-            Way::By(_) | Way::Tagged(_) | Way::Whole => Way::Whole,
-        },
-        Logic::If(condition, then, otherwise) => {
-            let branch = match of(condition) {
-                Way::Never => otherwise,
-                Way::Free => then,
-                Way::By(_) | Way::Tagged(_) | Way::Whole => return Way::Whole,
-            };
-            branch.as_ref().map_or(Way::Free, of)
-        }
-    });
-    every(std::iter::once(own).chain(logic))
-}
-
-/// Returns the way of what has to conform to each.
-fn every(ways: impl Iterator<Item = Way>) -> Way {
-    let mut found = Way::Free;
-    for way in ways {
-        found = match (found, way) {
-            (Way::Never, _) | (_, Way::Never) => Way::Never,
-            (Way::Free, way) | (way, Way::Free) => way,
-            (one, other) if one == other => one,
-            _ => Way::Whole,
-        };
-    }
-    found
-}
-
-/// Returns the way of what has to conform to exactly one, or to one or more.
-fn one(nodes: &[Rules<'static>], mut ways: Vec<Way>) -> Way {
-    ways.retain(|way| *way != Way::Never);
-    match ways.len() {
-        0 => Way::Never,
-        1 => ways.remove(0),
-        _ => tagged(nodes, &ways).map_or(Way::Whole, Way::Tagged),
-    }
-}
-
-/// Returns the key that tells all these branches apart, if there is one.
-fn tagged(nodes: &[Rules<'static>], ways: &[Way]) -> Option<Tag> {
-    let branches: Option<Vec<NodeId>> = ways
-        .iter()
-        .map(|way| match way {
-            Way::By(id) => Some(*id),
-            _ => None,
-        })
-        .collect();
-    let branches = branches?;
-    let first = nodes.get(*branches.first()? as usize)?.object.as_ref()?;
-    first.keys.iter().find_map(|key| {
-        let mut cases = Vec::new();
-        for branch in &branches {
-            let values = tag_values(nodes, *branch, key.name)?;
-            cases.extend(values.into_iter().map(|value| (value, *branch)));
-        }
-        cases.sort_unstable();
-        let mut pairs = cases.windows(2);
-        if pairs.any(|pair| pair[0].0 == pair[1].0) {
-            return None;
-        }
-        Some(Tag {
-            key: key.name,
-            cases,
-        })
-    })
-}
-
-/// Returns the strings that a key of a branch can have, where it has to be there and can be nothing else.
-fn tag_values(nodes: &[Rules<'static>], branch: NodeId, key: &str) -> Option<Vec<&'static str>> {
-    let keys = &nodes.get(branch as usize)?.object.as_ref()?.keys;
-    let key = keys
-        .iter()
-        .find(|known| known.name == key && known.required)?;
-    let values = nodes.get(key.node? as usize)?.values.as_ref()?;
-    let texts = values.all.iter().map(|value| match value {
-        Literal::Text(text) => Some(*text),
-        _ => None,
-    });
-    texts.collect()
 }

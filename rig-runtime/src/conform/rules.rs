@@ -24,11 +24,13 @@ pub(super) enum View<'v> {
     Object(&'v Map<String, Value>),
 }
 
-/// Where a list or an object lies in memory.
+/// What tells a value apart from all others of an answer: where a list or an object lies in memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Address {
     List(usize),
     Object(usize),
+    /// A scalar has none; who judges it numbers it.
+    Scalar(u64),
 }
 
 /// What a pattern that takes too long leaves.

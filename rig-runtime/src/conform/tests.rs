@@ -5,6 +5,7 @@ use serde_json::json;
 
 use super::*;
 
+mod growth;
 mod laws;
 mod oracle;
 mod samples;
@@ -178,6 +179,107 @@ fn numbers_that_are_whole_as_floats_are_integers() {
         let any = pass(integer, text).unwrap();
         assert_eq!(any, json!(typed), "{text}");
     }
+}
+
+// Everything is data: what JSON values would round is not served, with or without a schema.
+#[test]
+fn an_integer_beyond_64_bits_is_served_by_no_json_value() {
+    let any = |text: &str| match gate(None, Enforcement::Coached, hold::<Value>, text) {
+        Err(Rejected::Answer(answer)) => Err((answer.message, answer.problems)),
+        passed => Ok(passed.unwrap().into::<Value>().unwrap().to_string()),
+    };
+    for exact in [
+        "18446744073709551615",
+        "-9223372036854775808",
+        "[1.5,1e+300,0]",
+    ] {
+        assert_eq!(any(exact).as_deref(), Ok(exact));
+    }
+    let message = "the answer holds an integer beyond 64 bits".to_owned();
+    for (text, place) in [
+        ("18446744073709551616", "the value"),
+        (r#"{"a":[1,-9223372036854775809]}"#, "/a/1"),
+        ("So: {\"a b\":12345678901234567890123}", "/a b"),
+    ] {
+        let problem = format!("- {place}: the integer does not fit into 64 bits");
+        assert_eq!(any(text), Err((message.clone(), problem)), "{text}");
+        let open = gate(
+            Some(compiled("{}")),
+            Enforcement::Coached,
+            hold::<Value>,
+            text,
+        );
+        assert!(matches!(open, Err(Rejected::Answer(answer)) if answer.message == message));
+    }
+    // A field of a number is the nearest float, as everywhere.
+    let number = compiled(r#"{"type":"number"}"#);
+    assert_eq!(
+        read_checked::<f64>(number, "18446744073709551616"),
+        Some(18446744073709551616.0)
+    );
+}
+
+// The way back from a dialect keeps every digit.
+#[test]
+fn what_a_dialect_wrapped_keeps_its_digits() {
+    let lowered: &'static Lowered = Box::leak(Box::new(Lowered {
+        wrapped_in: Some("answer"),
+        ..Lowered::AS_WRITTEN
+    }));
+    let open = compiled("{}");
+    let pass = |text| {
+        gate(
+            Some(open),
+            Enforcement::Native(lowered),
+            hold::<Value>,
+            text,
+        )
+    };
+    let passed = pass(r#"{"answer":{"n":12345678901234567}}"#).unwrap();
+    assert_eq!(
+        passed.into::<Value>().unwrap(),
+        json!({"n": 12345678901234567_i64})
+    );
+    assert!(pass(r#"{"answer":{"n":123456789012345678901}}"#).is_err());
+    // Among values in prose, each is judged in the route's own form.
+    let number = compiled(r#"{"type":"integer"}"#);
+    let text = r#"As [1] says: {"answer":7}"#;
+    let passed = gate(
+        Some(number),
+        Enforcement::Native(lowered),
+        hold::<i64>,
+        text,
+    )
+    .unwrap();
+    assert_eq!(passed.into::<i64>(), Some(7));
+}
+
+// K5: of the values in prose the one that conforms is the answer.
+#[test]
+fn values_in_prose_that_do_not_conform_are_no_candidates() {
+    let ticket = compiled(TICKET);
+    let good = r#"{"priority":"low","tags":[]}"#;
+    let value: Value = serde_json::from_str(good).unwrap();
+    assert_eq!(
+        pass(ticket, &format!("As [1] and {{}} say: {good}")),
+        Ok(value)
+    );
+    let both = rejected(&format!("{good} or {good}"));
+    assert_eq!(both.message, "the answer holds more than one JSON value");
+    let neither = rejected("[1] or {}");
+    assert_eq!(neither.message, "the answer holds more than one JSON value");
+    let one = rejected("It is {}.");
+    assert_eq!(
+        one.message,
+        "the answer misses the schema at the top level (required)"
+    );
+    let all = gate(
+        None,
+        Enforcement::Coached,
+        hold::<Value>,
+        &format!("As [1] says: {good}"),
+    );
+    assert!(matches!(all, Err(Rejected::Answer(answer)) if answer.message == both.message));
 }
 
 // `serde_json` would take it for one of its own values and parse it again.

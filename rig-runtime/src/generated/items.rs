@@ -25,9 +25,24 @@ macro_rules! __items {
                 items.end()?;
                 ::core::result::Result::Ok(read)
             }
+
+            fn shape() -> &'static $crate::Shape {
+                const {
+                    &$crate::Shape::list(const { &[$($crate::__items!(@shape $name, $index, $kind)),+] })
+                }
+            }
         }
 
         $crate::__deserialize!($name);
+    };
+    (@shape $name:ident, $index:tt, required) => {
+        $crate::ItemShape::Required($crate::shape_of_field(|list: &$name| &list.$index))
+    };
+    (@shape $name:ident, $index:tt, optional) => {
+        $crate::ItemShape::Optional($crate::shape_of_optional(|list: &$name| &list.$index))
+    };
+    (@shape $name:ident, $index:tt, rest) => {
+        $crate::ItemShape::Rest($crate::shape_of_items(|list: &$name| &list.$index))
     };
     (@write $items:ident, $item:expr, required) => {
         $crate::serde::ser::SerializeSeq::serialize_element(&mut $items, $item)?

@@ -52,9 +52,31 @@ macro_rules! __object {
                     $($rest,)?
                 })
             }
+
+            fn shape() -> &'static $crate::Shape {
+                const {
+                    &$crate::Shape::object(
+                        $crate::__fields!($($key),*),
+                        const { &[$($crate::__object!(@shape $name, $field, $kind)),*] },
+                        $crate::__object!(@shape $name $(, $rest)?),
+                    )
+                }
+            }
         }
 
         $crate::__deserialize!($name);
+    };
+    (@shape $name:ident, $field:ident, required) => {
+        (true, $crate::shape_of_field(|object: &$name| &object.$field))
+    };
+    (@shape $name:ident, $field:ident, optional) => {
+        (false, $crate::shape_of_optional(|object: &$name| &object.$field))
+    };
+    (@shape $name:ident, $rest:ident) => {
+        ::core::option::Option::Some($crate::shape_of_values(|object: &$name| &object.$rest))
+    };
+    (@shape $name:ident) => {
+        ::core::option::Option::None
     };
     (@write $object:ident, $field:expr, required, $key:literal) => {
         $crate::serde::ser::SerializeMap::serialize_entry(&mut $object, $key, $field)?
@@ -136,6 +158,11 @@ macro_rules! __newtype {
                 place: $crate::Place<'_, '_>,
             ) -> ::core::result::Result<Self, $crate::Fault> {
                 $crate::ReadJson::read_json(place).map(Self)
+            }
+
+            fn shape() -> &'static $crate::Shape {
+                let of = const { $crate::shape_of_branch(Self) };
+                of()
             }
         }
 

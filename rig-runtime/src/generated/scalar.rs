@@ -3,7 +3,7 @@
 use rig_spec::Number;
 use serde::ser::Serializer;
 
-use crate::conform::Place;
+use crate::conform::{Place, Shape};
 use crate::json::{Fault, Token};
 
 /// A JSON value that is neither a list nor an object.
@@ -54,6 +54,10 @@ macro_rules! __scalars {
             ) -> ::core::result::Result<Self, $crate::Fault> {
                 $crate::read_scalar(place)
             }
+
+            fn shape() -> &'static $crate::Shape {
+                const { &$crate::shape_of_scalars::<Self>() }
+            }
         }
 
         $crate::__deserialize!($name);
@@ -93,6 +97,12 @@ pub fn read_scalar<T: ScalarEnum>(mut place: Place<'_, '_>) -> Result<T, Fault> 
     };
     let variant = index.and_then(|index| T::VARIANTS.get(index).copied());
     variant.ok_or(Fault::Unfit("one of the enum's values"))
+}
+
+/// Returns what an enum takes.
+#[must_use]
+pub const fn shape_of_scalars<T: ScalarEnum>() -> Shape {
+    Shape::scalar(|token| T::VALUES.iter().any(|value| is(*value, token)))
 }
 
 /// Returns whether a value is this one.

@@ -4,20 +4,16 @@
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __union {
-    ($name:ident { $($variant:ident $(if $($needed:literal)&+)?),+ $(,)? }) => {
-        $crate::__union!(@by $name [] { $($variant = $(if $($needed)&+)?),+ });
+    ($name:ident { $($variant:ident),+ $(,)? }) => {
+        $crate::__union!(@by $name [] { $($variant =),+ });
     };
     ($name:ident by $tag:literal { $($branches:tt)+ }) => {
         $crate::__union!(@by $name [$tag] { $($branches)+ });
     };
     (@by $name:ident [$($tag:literal)?] {
-        $($variant:ident = $($value:literal)|* $(if $($needed:literal)&+)?),+ $(,)?
+        $($variant:ident = $($value:literal)|*),+ $(,)?
     }) => {
         impl $crate::Union for $name {
-            const TAG: &'static $crate::Fields = $crate::__fields!($($tag)?);
-            const TAGS: &'static [&'static [&'static str]] = &[$(&[$($value),*]),+];
-            const NEEDED: &'static [&'static [&'static str]] = &[$(&[$($($needed),+)?]),+];
-
             fn branch(
                 index: usize,
                 place: $crate::Place<'_, '_>,
@@ -49,12 +45,24 @@ macro_rules! __union {
             ) -> ::core::result::Result<Self, $crate::Fault> {
                 $crate::read_union(place)
             }
+
+            fn shape() -> &'static $crate::Shape {
+                const {
+                    &$crate::Shape::union(
+                        $crate::__fields!($($tag)?),
+                        &[$(&[$($value),*]),+],
+                        const { &[$($crate::shape_of_branch(Self::$variant)),+] },
+                    )
+                }
+            }
         }
 
         $crate::__deserialize!($name);
     };
 }
 
+#[cfg(test)]
+mod laws;
 #[cfg(test)]
 mod tests {
     use serde::{Deserialize, Serialize};
@@ -96,7 +104,7 @@ mod tests {
 
     crate::__union!(Untold {
         Number,
-        Circle if "kind" & "radius",
+        Circle,
         Many,
         Other
     });
@@ -123,7 +131,7 @@ mod tests {
         End(i64),
     }
 
-    crate::__union!(Deep { Right if "left" & "right", Left if "left", End });
+    crate::__union!(Deep { Right, Left, End });
 
     #[test]
     fn choices_within_choices_are_not_tried_over_and_over() {

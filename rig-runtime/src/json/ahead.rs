@@ -3,10 +3,115 @@
 //! Values are stepped over without a look at what is in them: who reads on comes to them in time.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
-use super::Reader;
+use super::{Fault, INEXACT, Reader, Token, is_exact};
+use crate::steps;
+
+/// Why a text begins with no value.
+#[derive(Debug)]
+pub(crate) struct Broken {
+    pub(crate) fault: Fault,
+    /// The brackets that were open, in bytes, outermost first.
+    pub(crate) open: Vec<usize>,
+}
+
+/// A list or an object that is not closed yet.
+struct Open<'t> {
+    start: usize,
+    /// The keys of an object so far.
+    keys: Option<HashSet<Cow<'t, str>>>,
+}
 
 impl<'t> Reader<'t> {
+    /// Steps over a whole value that [`Self::exact_value`] reads. Repeated keys are not looked for.
+    pub(crate) fn step_over(&mut self) -> Result<(), Fault> {
+        steps::count(1);
+        match self.token()? {
+            Token::Number(number, text) if !is_exact(number, text) => return Err(INEXACT),
+            Token::Null | Token::Bool(_) | Token::Number(..) | Token::Text(_) => {}
+            Token::List => {
+                let mut is_first = true;
+                while self.has_item(is_first)? {
+                    self.step_over()?;
+                    is_first = false;
+                }
+            }
+            Token::Object => {
+                let mut is_first = true;
+                while !self.is_end_of_object() {
+                    self.key(is_first)?;
+                    self.step_over()?;
+                    is_first = false;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Steps over a whole value, in which no key is repeated.
+    ///
+    /// # Errors
+    ///
+    /// Why it is none, with the brackets that were open then: a value that begins at one of them fails for the same
+    /// reason, if it nests no less deeply.
+    pub(crate) fn check(&mut self) -> Result<(), Broken> {
+        let mut open: Vec<Open<'t>> = Vec::new();
+        match self.check_within(&mut open) {
+            Ok(()) => Ok(()),
+            Err(fault) => Err(Broken {
+                fault,
+                open: open.into_iter().map(|open| open.start).collect(),
+            }),
+        }
+    }
+
+    fn check_within(&mut self, open: &mut Vec<Open<'t>>) -> Result<(), Fault> {
+        loop {
+            steps::count(1);
+            self.peek();
+            let start = self.at;
+            let keys = match self.token()? {
+                Token::List => Some(None),
+                Token::Object => Some(Some(HashSet::new())),
+                Token::Null | Token::Bool(_) | Token::Number(..) | Token::Text(_) => None,
+            };
+            let is_first = keys.is_some();
+            open.extend(keys.map(|keys| Open { start, keys }));
+            if self.is_over(open, is_first)? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Steps to the next value within the open brackets, over those that close; returns whether all have closed.
+    fn is_over(&mut self, open: &mut Vec<Open<'t>>, mut is_first: bool) -> Result<bool, Fault> {
+        while let Some(Open { keys, .. }) = open.last_mut() {
+            let goes_on = match keys {
+                None => self.has_item(is_first)?,
+                Some(_) if self.is_end_of_object() => false,
+                Some(keys) => {
+                    let key = self.key(is_first)?;
+                    if let Some(key) = keys.replace(key) {
+                        return Err(Fault::Repeated(key.into_owned()));
+                    }
+                    true
+                }
+            };
+            if goes_on {
+                return Ok(false);
+            }
+            open.pop();
+            is_first = false;
+        }
+        Ok(true)
+    }
+
+    /// Goes to where a value ends that begins here.
+    pub(crate) fn go_to(&mut self, end: usize) {
+        self.at = end;
+    }
+
     /// Returns the text that the object here has under a key, if it has one there; as a rule its first key is written
     /// so.
     pub(crate) fn text_at(&self, key: &str, written: Option<&str>) -> Option<Cow<'t, str>> {
@@ -24,15 +129,14 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Returns the keys of the object here, as far as there are any.
-    pub(crate) fn keys(&self) -> Vec<Cow<'t, str>> {
-        let mut keys = Vec::new();
+    /// Returns the first key of the object here, if it is one that has any.
+    pub(crate) fn first_key(&self) -> Option<Cow<'t, str>> {
         let mut ahead = *self;
-        ahead.keys_until(|key| {
-            keys.push(key.clone());
-            false
-        });
-        keys
+        if ahead.peek() != Some(b'{') {
+            return None;
+        }
+        ahead.enter().ok()?;
+        ahead.key(true).ok()
     }
 
     /// Steps into the object here, to the value of the first key that is asked for; returns whether there is one.
@@ -54,7 +158,14 @@ impl<'t> Reader<'t> {
     }
 
     /// Steps over a value whose brackets and strings close; what is in it is not looked at.
-    pub(super) fn skip(&mut self) -> Option<()> {
+    pub(crate) fn skip(&mut self) -> Option<()> {
+        let start = self.at;
+        let skipped = self.skip_value();
+        steps::count(self.at - start);
+        skipped
+    }
+
+    fn skip_value(&mut self) -> Option<()> {
         let bytes = self.text.as_bytes();
         let mut open = 0_u32;
         self.peek()?;

@@ -286,6 +286,22 @@ impl Node<'_> {
         of_logic.chain(dependents.map(|(_, node)| *node))
     }
 
+    /// Returns the nodes that judge the items, properties and names of a value.
+    pub fn below(&self) -> impl Iterator<Item = NodeId> + '_ {
+        let of_lists = self.list.iter().flat_map(|list| {
+            let contained = list.contains.iter().map(|contains| contains.node);
+            let others = list.rest.iter().chain(&list.unevaluated);
+            list.first.iter().chain(others).copied().chain(contained)
+        });
+        let of_objects = self.object.iter().flat_map(|object| {
+            let listed = object.keys.iter().filter_map(|key| key.node);
+            let matched = object.patterns.iter().map(|(_, node)| *node);
+            let others = [object.rest, object.names, object.unevaluated];
+            listed.chain(matched).chain(others.into_iter().flatten())
+        });
+        of_lists.chain(of_objects)
+    }
+
     /// Returns whether it takes every value.
     #[must_use]
     pub fn takes_all(&self) -> bool {

@@ -1,12 +1,13 @@
-//! FC-07, FC-08, FC-14, FC-15, FC-16: which answers are let through, and what the caller gets of them.
+//! FC-07, FC-08, FC-14, FC-15, FC-16, FC-67, FC-69: which answers are let through, and what the caller gets of them.
 
 use rig::testing::Scripted;
 use rig::{Error, FailureClass, Rig};
 use serde::Serialize;
 use serde_json::{Value, json};
 use tests::routes::{
-    FcNullsInput, FcOrderInput, FcRestInput, FcSnippetInput, FcThoughtInput, nulls, order, rest,
-    snippet, thought,
+    AnythingInput, FcChainInput, FcDecimalsInput, FcNullsInput, FcOrderInput, FcRestInput,
+    FcSnippetInput, FcThoughtInput, anything, chain, decimals, nulls, order, rest, snippet,
+    thought,
 };
 use tests::{World, block_on};
 
@@ -148,4 +149,165 @@ fn fc_16_a_key_twice_is_no_answer() {
         assert_eq!(answered(twice), Err(FailureClass::ContentInvalid));
     }
     check_case("FC-16", answered);
+}
+
+// L2, L3: numbers that would be gigabytes as decimals are answered at once, and none is infinite.
+#[test]
+fn fc_67_numbers_made_to_explode() {
+    let answered = |answer: &str| {
+        answered(answer, async |rig| {
+            decimals(FcDecimalsInput { q: q() }).on(rig).await
+        })
+    };
+    let with = |key: &str, number: &str| {
+        let mut answer =
+            r#"{"price":19.99,"neg":-0.059,"n":7,"x":1.5,"big":3e-8,"one":1}"#.to_owned();
+        let at = answer.find(&format!("\"{key}\":")).unwrap() + key.len() + 3;
+        let end = at + answer[at..].find([',', '}']).unwrap();
+        answer.replace_range(at..end, number);
+        answered(&answer)
+    };
+    for (key, number, held) in [
+        ("price", "1e3", Some(json!(1000.0))),
+        ("price", "0.005", None),
+        ("n", "700e-2", Some(json!(7))),
+        ("n", "9223372036854775807.0", Some(json!(i64::MAX))),
+        ("n", "9223372036854775808", None),
+        ("n", "1e-2", None),
+        // What is too close to zero for a float is zero.
+        ("n", "1e-1000000000", Some(json!(0))),
+        ("x", "-1e-99999999999999999999", Some(json!(0.0))),
+        ("x", "1e309", None),
+        (
+            "x",
+            &format!("0.{}1", "0".repeat(100_000)),
+            Some(json!(0.0)),
+        ),
+        (
+            "x",
+            &format!("1{}e-100000", "0".repeat(100_000)),
+            Some(json!(1.0)),
+        ),
+        ("one", "2.00", Some(json!(2))),
+        ("one", "3", None),
+    ] {
+        let output = with(key, number);
+        match held {
+            Some(held) => assert_eq!(output.unwrap()[key], held, "{key}: {number:.40}"),
+            None => assert_eq!(
+                output,
+                Err(FailureClass::ContentInvalid),
+                "{key}: {number:.40}"
+            ),
+        }
+    }
+    let Some(case) = Case::open("FC-67") else {
+        return;
+    };
+    let outcomes = case.json("expect.json");
+    let outcomes = outcomes.as_object().unwrap().iter();
+    for (file, outcome) in outcomes.filter(|(file, _)| file.ends_with(".txt")) {
+        let output = answered(&case.read(file));
+        match outcome.as_str().unwrap() {
+            "conformant" => assert!(output.is_ok(), "{file}: {output:?}"),
+            _ => assert_eq!(output, Err(FailureClass::ContentInvalid), "{file}"),
+        }
+    }
+    let underflow = answered(&case.read("underflow.txt")).unwrap();
+    assert_eq!(underflow["x"], json!(0.0));
+}
+
+// K5, K8: the draft is never served; whoever marks its reasoning otherwise is read all the same.
+#[test]
+fn fc_69_reasoning_in_other_marks() {
+    let answered = |answer: &str| {
+        answered(answer, async |rig| {
+            thought(FcThoughtInput { q: q() }).on(rig).await
+        })
+    };
+    let last = json!({"answer": "final"});
+    for (open, close) in [
+        ("<thinking mode='deep'>", "</thinking>"),
+        ("[Think]", "[/Think]"),
+        ("◁think▷", "◁/think▷"),
+        ("<|begin_of_thought|>", "<|end_of_thought|>"),
+    ] {
+        let block = format!(r#"{open}Try {{"answer":"draft"}}{close}"#);
+        assert_eq!(
+            answered(&format!("{block}\n{last}")),
+            Ok(last.clone()),
+            "{open}"
+        );
+        let only = answered(&format!("{block} I am not able to say."));
+        assert_eq!(only, Err(FailureClass::ContentInvalid), "{open}");
+    }
+    let quoted = json!({"answer": "write <THINK>x</THINK> or [THINK]"});
+    assert_eq!(answered(&format!("So: {quoted}")), Ok(quoted));
+
+    let Some(case) = Case::open("FC-69") else {
+        return;
+    };
+    let expect = case.json("expect.json");
+    let outcomes = expect.as_object().unwrap().iter();
+    for (file, _) in outcomes.filter(|(file, _)| file.ends_with(".txt")) {
+        assert_eq!(answered(&case.read(file)), Ok(last.clone()), "{file}");
+    }
+    let drafts = case.files("draft_only");
+    assert_eq!(drafts.len(), 14);
+    for file in drafts {
+        let output = answered(&case.read(&file));
+        // Without a mark nobody can know that it is a draft.
+        if !file.ends_with("example_then_prose.txt") {
+            assert_eq!(output, Err(FailureClass::ContentInvalid), "{file}");
+        }
+    }
+}
+
+// L2, L3: however deep, and whether it conforms or not.
+#[test]
+fn a_chain_of_branches_with_the_same_keys_is_answered_at_once() {
+    let answered = |answer: &str| {
+        answered(answer, async |rig| {
+            chain(FcChainInput { q: q() }).on(rig).await
+        })
+    };
+    let deep = |v: &str| {
+        let close = format!(r#","v":{v}}}"#);
+        r#"{"next":"#.repeat(120) + "1" + &close.repeat(120)
+    };
+    for v in ["1", "\"a\""] {
+        let value: Value = serde_json::from_str(&deep(v)).unwrap();
+        assert_eq!(answered(&deep(v)), Ok(value));
+    }
+    assert_eq!(answered(&deep("true")), Err(FailureClass::ContentInvalid));
+}
+
+// K5: without a schema every value counts, and no digit is lost without a word.
+#[test]
+fn a_route_without_a_schema_serves_exact_values() {
+    let answered = |answer: &str| {
+        answered(answer, async |rig| {
+            let input = AnythingInput {
+                data: Value::Null,
+                count: 1,
+                note: None,
+            };
+            anything(input).on(rig).await
+        })
+    };
+    assert_eq!(
+        answered("[18446744073709551615, 1.0]"),
+        Ok(json!([u64::MAX, 1.0]))
+    );
+    for refused in [
+        "[18446744073709551616]",
+        r#"{"n": -9223372036854775809}"#,
+        "As [1] says: {}",
+    ] {
+        assert_eq!(
+            answered(refused),
+            Err(FailureClass::ContentInvalid),
+            "{refused}"
+        );
+    }
 }

@@ -69,6 +69,8 @@ pub(super) struct Document<'a> {
     /// `$anchor`s, and the schemas that have an `$id`.
     named: HashMap<&'a str, &'a Node>,
     pub(super) is_07: bool,
+    /// How many values the schema's file has, within each other.
+    pub(super) size: usize,
 }
 
 impl<'a> Document<'a> {
@@ -78,6 +80,7 @@ impl<'a> Document<'a> {
             targets: Targets::new(root),
             named: HashMap::new(),
             is_07: dialect.is_some_and(|dialect| dialect.contains("draft-07")),
+            size: 0,
         };
         document.collect(root);
         document
@@ -86,6 +89,7 @@ impl<'a> Document<'a> {
     fn collect(&mut self, root: &'a Node) {
         let mut open = vec![root];
         while let Some(node) = open.pop() {
+            self.size += 1;
             for entry in node.entries() {
                 if let ("$id" | "$anchor", Some(name)) = (entry.key.as_str(), entry.value.as_str())
                 {

@@ -56,6 +56,10 @@ pub(crate) fn read(root: &Node, name: &str, mut taken: Taken, sink: &mut Sink) -
 /// More places within each other than this, with no object between them, are no longer told apart.
 const MAX_DEPTH: usize = 100;
 
+/// A schema has as many places as it has subschemas, unless it puts choices beside other keywords, within each other:
+/// then each way through the choices is a place. This many more of them are told apart.
+const MAX_MORE_PLACES: usize = 1_000;
+
 /// What is being read.
 pub(super) struct Reader<'a> {
     pub(super) document: Document<'a>,
@@ -112,11 +116,8 @@ impl<'a> Reader<'a> {
             }
             None => {}
         }
-        if self.depth > MAX_DEPTH {
-            self.fallback(
-                place.parts[0].schema,
-                "it is too deep within others".to_owned(),
-            );
+        if let Some(why) = self.is_too_much() {
+            self.fallback(place.parts[0].schema, why.to_owned());
             return Ty::Value;
         }
         self.known.insert(key.clone(), Known::Open(None));
@@ -133,6 +134,16 @@ impl<'a> Reader<'a> {
         };
         self.known.insert(key, Known::Read(ty.clone()));
         ty
+    }
+
+    /// Returns why no further place is told apart, if that is so.
+    fn is_too_much(&self) -> Option<&'static str> {
+        if self.depth > MAX_DEPTH {
+            return Some("it is too deep within others");
+        }
+        let most = self.document.size + MAX_MORE_PLACES;
+        let why = "the choices around it can be combined in too many ways";
+        (self.known.len() > most).then_some(why)
     }
 
     /// Reads a place that something is said of.

@@ -8,8 +8,8 @@ use crate::conform::problem::{Place, or, unexpected};
 use crate::conform::ready::{Node, Tag, Way};
 use crate::conform::rules::{self, View};
 
-impl<'r> Judge<'r> {
-    pub(super) fn logic<'v>(
+impl<'r, 'v> Judge<'r, 'v> {
+    pub(super) fn logic(
         &mut self,
         node: &'r Node,
         logic: &Logic,
@@ -77,7 +77,7 @@ impl<'r> Judge<'r> {
         branches: &[NodeId],
         found: usize,
         is_one: bool,
-        value: View<'_>,
+        value: View<'v>,
         place: &Place<'_>,
     ) {
         let keyword = if is_one { "oneOf" } else { "anyOf" };
@@ -109,8 +109,8 @@ impl<'r> Judge<'r> {
     fn wrong_tag_or_branch(
         &mut self,
         tag: &'r Tag,
-        entries: &Map<String, Value>,
-        value: View<'_>,
+        entries: &'v Map<String, Value>,
+        value: View<'v>,
         place: &Place<'_>,
         keyword: &'static str,
     ) {
@@ -133,7 +133,7 @@ impl<'r> Judge<'r> {
         });
     }
 
-    pub(super) fn unevaluated<'v>(
+    pub(super) fn unevaluated(
         &mut self,
         id: NodeId,
         value: View<'v>,

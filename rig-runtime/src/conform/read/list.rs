@@ -2,15 +2,15 @@
 
 use rig_spec::ListRules;
 
-use super::Place;
-use crate::conform::ready::{Node, Ready};
+use super::{Pass, Place};
+use crate::conform::ready::Node;
 use crate::json::{Fault, Reader};
 
 /// A list that is being read.
 #[derive(Debug)]
 pub struct List<'r, 't> {
     reader: &'r mut Reader<'t>,
-    ready: Option<&'r Ready>,
+    pass: &'r Pass<'r>,
     rules: Option<&'r ListRules>,
     count: usize,
     is_done: bool,
@@ -19,13 +19,13 @@ pub struct List<'r, 't> {
 impl<'r, 't> List<'r, 't> {
     pub(super) fn new(
         reader: &'r mut Reader<'t>,
-        ready: Option<&'r Ready>,
+        pass: &'r Pass<'r>,
         node: Option<&'r Node>,
     ) -> Result<Self, Fault> {
         reader.enter()?;
         Ok(Self {
             reader,
-            ready,
+            pass,
             rules: node.and_then(|node| node.rules.list.as_ref()),
             count: 0,
             is_done: false,
@@ -48,7 +48,7 @@ impl<'r, 't> List<'r, 't> {
                     return Err(Fault::Refused);
                 }
                 let id = rules.first.get(self.count).copied().or(rules.rest);
-                node = self.ready.zip(id).map(|(ready, id)| ready.node(id));
+                node = self.pass.ready.zip(id).map(|(ready, id)| ready.node(id));
             }
             self.count += 1;
         } else {
@@ -59,11 +59,7 @@ impl<'r, 't> List<'r, 't> {
                 false => Ok(None),
             };
         }
-        Ok(Some(Place {
-            reader: self.reader,
-            ready: self.ready,
-            node,
-        }))
+        Ok(Some(Place::new(self.reader, self.pass, node)))
     }
 
     /// Checks that nothing follows.

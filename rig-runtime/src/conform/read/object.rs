@@ -2,8 +2,8 @@
 
 use rig_spec::ObjectRules;
 
-use super::Place;
 use super::seen::{Bits, Keys};
+use super::{Pass, Place};
 use crate::conform::judge;
 use crate::conform::ready::{Known, Node, Ready};
 use crate::conform::rules::View;
@@ -13,7 +13,7 @@ use crate::json::{Fault, Reader, is_plain_name};
 #[derive(Debug)]
 pub struct Object<'r, 't> {
     reader: &'r mut Reader<'t>,
-    ready: Option<&'r Ready>,
+    pass: &'r Pass<'r>,
     by: Option<By<'r>>,
     fields: &'static Fields,
     /// The field that is likely to come next.
@@ -51,7 +51,7 @@ pub enum Entry {
 impl<'r, 't> Object<'r, 't> {
     pub(super) fn new(
         reader: &'r mut Reader<'t>,
-        ready: Option<&'r Ready>,
+        pass: &'r Pass<'r>,
         node: Option<&'r Node>,
         fields: &'static Fields,
     ) -> Result<Self, Fault> {
@@ -66,8 +66,8 @@ impl<'r, 't> Object<'r, 't> {
         };
         Ok(Self {
             reader,
-            ready,
-            by: ready.zip(node).and_then(by),
+            pass,
+            by: pass.ready.zip(node).and_then(by),
             fields,
             expected: 0,
             seen: Bits::default(),
@@ -142,11 +142,7 @@ impl<'r, 't> Object<'r, 't> {
     /// Returns the place of the value whose key was read last.
     #[inline]
     pub fn value(&mut self) -> Place<'_, 't> {
-        Place {
-            reader: self.reader,
-            ready: self.ready,
-            node: self.rule.take(),
-        }
+        Place::new(self.reader, self.pass, self.rule.take())
     }
 
     /// Finds out what the value of a key has to conform to.

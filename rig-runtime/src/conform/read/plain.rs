@@ -6,12 +6,16 @@ use std::collections::BTreeMap;
 use rig_spec::Number;
 use serde_json::Value;
 
-use super::{Entry, Fields, Place, ReadJson};
+use super::{Entry, Fields, ItemShape, Place, ReadJson, Shape};
 use crate::json::{Fault, Token};
 
 impl ReadJson for String {
     fn read_json(place: Place<'_, '_>) -> Result<Self, Fault> {
         place.text().map(Cow::into_owned)
+    }
+
+    fn shape() -> &'static Shape {
+        const { &Shape::scalar(|token| matches!(token, Token::Text(_))) }
     }
 }
 
@@ -22,11 +26,19 @@ impl ReadJson for bool {
             _ => Err(Fault::Unfit("a boolean")),
         }
     }
+
+    fn shape() -> &'static Shape {
+        const { &Shape::scalar(|token| matches!(token, Token::Bool(_))) }
+    }
 }
 
 impl ReadJson for i64 {
     fn read_json(place: Place<'_, '_>) -> Result<Self, Fault> {
         integer(place, "an integer of 64 bits")
+    }
+
+    fn shape() -> &'static Shape {
+        const { &Shape::scalar(is_integer::<Self>) }
     }
 }
 
@@ -34,6 +46,14 @@ impl ReadJson for u64 {
     fn read_json(place: Place<'_, '_>) -> Result<Self, Fault> {
         integer(place, "an unsigned integer of 64 bits")
     }
+
+    fn shape() -> &'static Shape {
+        const { &Shape::scalar(is_integer::<Self>) }
+    }
+}
+
+fn is_integer<T: TryFrom<i128>>(token: &Token<'_>) -> bool {
+    matches!(token, Token::Number(Number::Integer(integer), _) if T::try_from(*integer).is_ok())
 }
 
 /// Whole numbers are integers however they are written.
@@ -52,6 +72,10 @@ impl ReadJson for f64 {
             Number::Float(float) => float,
         })
     }
+
+    fn shape() -> &'static Shape {
+        const { &Shape::scalar(|token| matches!(token, Token::Number(..))) }
+    }
 }
 
 impl ReadJson for () {
@@ -61,11 +85,19 @@ impl ReadJson for () {
             false => Err(Fault::Unfit("null")),
         }
     }
+
+    fn shape() -> &'static Shape {
+        const { &Shape::scalar(|token| matches!(token, Token::Null)) }
+    }
 }
 
 impl ReadJson for Value {
     fn read_json(place: Place<'_, '_>) -> Result<Self, Fault> {
         place.value()
+    }
+
+    fn shape() -> &'static Shape {
+        &Shape::ANY
     }
 }
 
@@ -76,11 +108,19 @@ impl<T: ReadJson> ReadJson for Option<T> {
             false => T::read_json(place).map(Some),
         }
     }
+
+    fn shape() -> &'static Shape {
+        const { &Shape::nullable(T::shape) }
+    }
 }
 
 impl<T: ReadJson> ReadJson for Box<T> {
     fn read_json(place: Place<'_, '_>) -> Result<Self, Fault> {
         T::read_json(place).map(Self::new)
+    }
+
+    fn shape() -> &'static Shape {
+        T::shape()
     }
 }
 
@@ -93,11 +133,17 @@ impl<T: ReadJson> ReadJson for Vec<T> {
         }
         Ok(items)
     }
+
+    fn shape() -> &'static Shape {
+        const { &Shape::list(const { &[ItemShape::Rest(T::shape)] }) }
+    }
 }
+
+const NO_FIELDS: &Fields = &Fields::new(&[], &[]);
 
 impl<T: ReadJson> ReadJson for BTreeMap<String, T> {
     fn read_json(place: Place<'_, '_>) -> Result<Self, Fault> {
-        let mut object = place.object(const { &Fields::new(&[], &[]) })?;
+        let mut object = place.object(NO_FIELDS)?;
         let mut entries = Self::new();
         while let Some(entry) = object.entry()? {
             // There are no fields, so every property is another one.
@@ -107,6 +153,10 @@ impl<T: ReadJson> ReadJson for BTreeMap<String, T> {
             }
         }
         Ok(entries)
+    }
+
+    fn shape() -> &'static Shape {
+        const { &Shape::object(NO_FIELDS, &[], Some(T::shape)) }
     }
 }
 
@@ -122,6 +172,17 @@ macro_rules! tuples {
                 );
                 list.end()?;
                 Ok(items)
+            }
+
+            fn shape() -> &'static Shape {
+                const {
+                    &Shape::list(const {
+                        &[
+                            ItemShape::Required($first::shape),
+                            $(ItemShape::Required($more::shape)),*
+                        ]
+                    })
+                }
             }
         })+
     };

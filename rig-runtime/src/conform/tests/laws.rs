@@ -68,8 +68,23 @@ fn together(keywords: Vec<Value>) -> Value {
     Value::Object(entries.flatten().collect::<Map<_, _>>())
 }
 
+/// Branches that need the same keys, and hold the whole schema again.
+fn recursive() -> impl Strategy<Value = Value> {
+    let branch = |kind: &str| {
+        json!({
+            "type": "object",
+            "required": ["a", "b"],
+            "properties": { "a": { "$ref": "#" }, "b": { "type": kind } },
+        })
+    };
+    prop::sample::select(&["anyOf", "oneOf"][..]).prop_map(move |choice| {
+        json!({ choice: [branch("integer"), branch("string"), { "type": "integer" }] })
+    })
+}
+
 fn schema() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
+        1 => recursive(),
         6 => prop::collection::vec(plain(), 1..3).prop_map(together),
         1 => any::<bool>().prop_map(Value::from),
     ];
