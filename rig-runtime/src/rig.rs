@@ -5,7 +5,7 @@
 
 use std::fmt;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::Arc;
 
 use rig_spec::Usd;
 
@@ -25,10 +25,13 @@ use crate::transport::http::HttpTransport;
 
 mod captures;
 mod guard;
+mod process;
 mod upkeep;
 
 use captures::Captures;
 pub use guard::{Guard, guard};
+pub(crate) use process::process_default;
+pub use process::{AlreadyInstalled, install};
 
 /// Everything that calls stand on. Cloning it is cheap and shares all of it.
 #[derive(Clone)]
@@ -49,10 +52,6 @@ pub struct RigBuilder {
     pub(crate) exports: export::Told,
 }
 
-/// The process has a default rig already.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AlreadyInstalled;
-
 /// What a rig holds.
 pub(crate) struct Parts {
     pub(crate) access: Access,
@@ -68,32 +67,6 @@ pub(crate) struct Parts {
     /// The cap of an envelope that its opener gives none.
     pub(crate) envelope_cap: Usd,
 }
-
-/// Makes a rig the process default.
-///
-/// # Errors
-///
-/// When there is one already, installed or built by an earlier call.
-pub fn install(rig: Rig) -> Result<(), AlreadyInstalled> {
-    DEFAULT.set(rig).map_err(|_| AlreadyInstalled)
-}
-
-/// Returns the process default; the first call builds it from the environment.
-pub(crate) fn process_default() -> Result<Rig> {
-    static BUILDING: Mutex<()> = Mutex::new(());
-    if let Some(rig) = DEFAULT.get() {
-        return Ok(rig.clone());
-    }
-    // Two first calls must not open the store twice.
-    let _turn = BUILDING.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(rig) = DEFAULT.get() {
-        return Ok(rig.clone());
-    }
-    let rig = Rig::builder().build()?;
-    Ok(DEFAULT.get_or_init(|| rig).clone())
-}
-
-static DEFAULT: OnceLock<Rig> = OnceLock::new();
 
 const TELEMETRY_DB: &str = ".modelrig/telemetry.db";
 const TELEMETRY_DB_ENV: &str = "MODELRIG_TELEMETRY_DB";
@@ -396,11 +369,3 @@ impl fmt::Debug for Rig {
         f.write_str("Rig(…)")
     }
 }
-
-impl fmt::Display for AlreadyInstalled {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the process has a default rig already; install one before the first call")
-    }
-}
-
-impl std::error::Error for AlreadyInstalled {}

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use rig::Usd;
 use rig::store::{
-    AttemptRow, Capture, ChargeRow, Envelope, EnvelopeState, ExportNext, ExportState, ExportTurn, Exported,
-    Grade, ObservedLatency, Page, Prune, Pruned, Reserve, Reserved, Spend, Spending, Store,
-    StoreError, VerdictRow, VerdictsOf,
+    AttemptRow, Capture, ChargeRow, Envelope, EnvelopeState, ExportNext, ExportState, ExportTurn,
+    Exported, Grade, ObservedLatency, Page, Prune, Pruned, Reserve, Reserved, Spend, Spending,
+    Store, StoreError, VerdictRow, VerdictsOf,
 };
 use rig::testing::MemoryStore;
 use rig::transport::BoxFuture;

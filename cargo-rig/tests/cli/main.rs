@@ -21,6 +21,7 @@ mod scratch;
 #[allow(dead_code, reason = "what only the tests of the transport need")]
 #[path = "../../../tests/loopback/server.rs"]
 mod server;
+mod upkeep;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
-use super::{DEFAULT, Rig};
+use super::Rig;
+use super::process::DEFAULT;
 
 /// The longest that a guard holds up the end of a process: what [`Rig::close`] waits, and some time for the store.
 const LONGEST: Duration = Duration::from_secs(7);

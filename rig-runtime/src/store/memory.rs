@@ -10,9 +10,9 @@ use super::export::{Holder, LISTED};
 use super::ledger::{Ledger, Stage};
 use super::reading::observed;
 use super::{
-    AttemptRow, Capture, ChargeRow, Envelope, EnvelopeState, ExportNext, ExportState, ExportTurn, Exported,
-    Grade, Graded, ObservedLatency, Page, PassedOver, Prune, Pruned, Reserve, Reserved, SetAside,
-    Spend, Spending, Store, StoreError, VerdictRow, VerdictsOf,
+    AttemptRow, Capture, ChargeRow, Envelope, EnvelopeState, ExportNext, ExportState, ExportTurn,
+    Exported, Grade, Graded, ObservedLatency, Page, PassedOver, Prune, Pruned, Reserve, Reserved,
+    SetAside, Spend, Spending, Store, StoreError, VerdictRow, VerdictsOf,
 };
 use crate::transport::BoxFuture;
 

@@ -16,9 +16,9 @@ use rusqlite::{Connection, TransactionBehavior};
 
 use super::queue::{Ask, Asked, Queue, Record, Tables};
 use super::{
-    AttemptRow, Capture, ChargeRow, Envelope, EnvelopeState, ExportNext, ExportState, ExportTurn, Exported,
-    Grade, ObservedLatency, Page, Prune, Pruned, Reserve, Reserved, Spend, Spending, Store,
-    StoreError, VerdictRow, VerdictsOf,
+    AttemptRow, Capture, ChargeRow, Envelope, EnvelopeState, ExportNext, ExportState, ExportTurn,
+    Exported, Grade, ObservedLatency, Page, Prune, Pruned, Reserve, Reserved, Spend, Spending,
+    Store, StoreError, VerdictRow, VerdictsOf,
 };
 use crate::transport::BoxFuture;
 

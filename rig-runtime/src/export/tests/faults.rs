@@ -221,11 +221,11 @@ proptest! {
     // and nothing waits.
     #[test]
     fn every_good_row_arrives_and_exactly_the_bad_ones_are_set_aside(
-        rows in 1..300_u32,
+        rows in 1..120_u32,
         moods in prop::collection::vec(mood(), 0..40),
-        bad in prop::collection::btree_map(1..300_u64, prop::sample::select(vec![400, 413, 422, 500]), 0..12),
-        block in prop::option::of((1..300_u64, 1..25_u64)),
-        most in prop::option::of(1..300_usize),
+        bad in prop::collection::btree_map(1..120_u64, prop::sample::select(vec![400, 413, 422, 500]), 0..12),
+        block in prop::option::of((1..120_u64, 1..15_u64)),
+        most in prop::option::of(1..120_usize),
     ) {
         let mut bad = bad;
         if let Some((from, count)) = block {

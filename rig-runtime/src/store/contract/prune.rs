@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use uuid::Uuid;
 
+use super::super::memory::MemoryStore;
+use super::super::sqlite::SqliteStore;
 use super::super::{
     AttemptRow, ExportNext, ExportTurn, Exported, Grade, Graded, PassedOver, Prune, Pruned, Store,
     Verdict, VerdictsOf,
@@ -127,7 +129,7 @@ impl Kept<'_> {
 }
 
 /// T7: by age, route, tag and id; rows with what hangs on them, or captures alone. Of a store that is empty.
-pub(super) fn check_prune(store: &Arc<dyn Store>) {
+pub(in crate::store) fn check_prune(store: &Arc<dyn Store>) {
     let mut kept = Kept {
         store: &**store,
         runs: BTreeSet::new(),
@@ -157,6 +159,13 @@ pub(super) fn check_prune(store: &Arc<dyn Store>) {
     block_on(store.reserve(wanted("e", 100, &Uuid::from_u128(1).to_string(), 60))).unwrap();
     store.settle(&Uuid::from_u128(1).to_string(), None);
     let spent = block_on(store.envelope("e", 1_000)).unwrap();
+    let charged = || {
+        let charges = block_on(store.charges("e")).unwrap().into_iter();
+        let charges = charges.map(|charge| (charge.id, charge.charged));
+        charges.collect::<Vec<_>>()
+    };
+    let before = charged();
+    assert_eq!(before.len(), 1);
 
     // Captures alone: rows and verdicts stay.
     assert_eq!(
@@ -277,4 +286,17 @@ pub(super) fn check_prune(store: &Arc<dyn Store>) {
     );
     assert_eq!(kept.prune(Prune::rows().unexported()), (1, 1, 0, 0));
     assert_eq!(block_on(store.envelope("e", 1_000)).unwrap(), spent);
+    assert_eq!(charged(), before);
+}
+
+#[test]
+fn the_memory_store_deletes_what_it_is_asked_to() {
+    check_prune(&(Arc::new(MemoryStore::default()) as Arc<dyn Store>));
+}
+
+#[test]
+fn the_sqlite_store_deletes_what_it_is_asked_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(&folder.path().join("t.db")).unwrap();
+    check_prune(&(Arc::new(store) as Arc<dyn Store>));
 }
