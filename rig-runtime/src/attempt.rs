@@ -221,6 +221,7 @@ pub(crate) async fn dispatch(
         streams: job.listener.is_some(),
     });
 
+    let left = parts.room(left).await;
     let most = || envelope::most(job, ask, request.body.len());
     let (reservation, left) = match envelope::reserve(parts, job, most, left).await {
         Ok(reserved) => reserved,

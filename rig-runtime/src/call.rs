@@ -18,6 +18,7 @@ use crate::quality::QualityGate;
 use crate::resolve::{Narrowing, resolve};
 use crate::rig::Rig;
 use crate::run::Run;
+use crate::store::envelope::check_name;
 use crate::stream::Events;
 use crate::trace::Traceparent;
 use crate::transport::BoxFuture;
@@ -207,7 +208,8 @@ impl<T: Answer, V: RouteVariant> Call<T, V> {
     /// ```
     ///
     /// Before each dispatch the most that it can cost is reserved. What is more than the envelope has left is not
-    /// dispatched, and ends the run with a failure of class `budget_exhausted`. Of two envelopes the last counts.
+    /// dispatched, and ends the run with a failure of class `budget_exhausted`. Of two envelopes the last counts. A name of
+    /// more than 512 bytes is a [`ConfigError`].
     pub fn envelope(mut self, name: impl Into<String>, cap: impl Into<Option<Usd>>) -> Self {
         self.envelope = Some(Named {
             name: name.into(),
@@ -304,6 +306,9 @@ impl<T: Answer, V: RouteVariant> Call<T, V> {
             let route = route.name;
             return Err(ConfigError::NoCacheHandle { route, provider });
         }
+        if let Some(envelope) = &self.envelope {
+            check_name("envelope", &envelope.name).map_err(ConfigError::Store)?;
+        }
         let plan = variant.map_or(&route.plan, |variant: &Variant| &variant.plan);
         let input = self.input.ok_or(ConfigError::Input { route: route.name })?;
         Ok(Job {
@@ -319,6 +324,7 @@ impl<T: Answer, V: RouteVariant> Call<T, V> {
             caches: self.caches,
             envelope: self.envelope,
             deadline: self.deadline,
+            waited: Duration::ZERO,
             listener: None,
         })
     }

@@ -24,11 +24,23 @@ pub(crate) struct Left {
 impl Deadline {
     /// Returns the deadline of a run that starts now: the route's or the call's, whichever comes first.
     pub(crate) fn new(route_ms: Option<u64>, call: Option<Duration>, now: Duration) -> Self {
-        let route = route_ms.map(Duration::from_millis);
-        let shorter = route.into_iter().chain(call).min();
-        Self(shorter.map(|length| Set {
+        Self(Self::length(route_ms, call).map(|length| Set {
             length,
             end: now.saturating_add(length),
+        }))
+    }
+
+    /// Returns how long such a run may take.
+    pub(crate) fn length(route_ms: Option<u64>, call: Option<Duration>) -> Option<Duration> {
+        let route = route_ms.map(Duration::from_millis);
+        route.into_iter().chain(call).min()
+    }
+
+    /// Returns the deadline of a run of which so much time has passed before it began.
+    pub(crate) fn begun(self, before: Duration) -> Self {
+        Self(self.0.map(|set| Set {
+            end: set.end.saturating_sub(before),
+            ..set
         }))
     }
 
@@ -80,6 +92,10 @@ mod tests {
                 assert_eq!(deadline.left(ms(now)), left);
             }
         }
+        // L17: what passed before the run began counts, and the deadline is still called what it was.
+        let begun = Deadline::new(Some(500), None, ms(1_000)).begun(ms(100));
+        let left = begun.left(ms(1_000)).unwrap();
+        assert_eq!((left.time, left.of), (ms(400), ms(500)));
         let endless = Deadline::new(None, Some(Duration::MAX), ms(1));
         assert!(
             endless

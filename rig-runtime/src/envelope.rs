@@ -10,12 +10,13 @@ use std::time::Duration;
 
 use rig_spec::{CacheDirective, Price, Usd};
 
-use crate::attempt::{Ask, Outcome, millis};
+use crate::attempt::{Ask, Limit, Outcome, millis};
+use crate::clock::answer_within;
 use crate::deadline::Left;
 use crate::id;
 use crate::ladder::Job;
 use crate::provider::Usage;
-use crate::rig::Parts;
+use crate::rig::{Parts, no_answer};
 use crate::store::{Envelope, EnvelopeState, Reserve, Reserved, Store, StoreError};
 
 /// What the envelope of a call is capped at if neither call nor rig say.
@@ -64,7 +65,8 @@ pub(crate) enum Unfunded {
     },
 }
 
-/// Reserves the most that a dispatch can cost, of calls with an envelope; returns the time that the run has left then.
+/// Reserves the most that a dispatch can cost, of calls with an envelope; returns the time that the run has left then. It waits
+/// for no longer than the dispatch itself might: the route's timeout, and what the run has left (L17).
 pub(crate) async fn reserve<'a>(
     parts: &'a Parts,
     job: &Job,
@@ -95,7 +97,14 @@ pub(crate) async fn reserve<'a>(
         now_ms,
         lapses_ms: now_ms.saturating_add(signed(lease)),
     });
-    let unfunded = match reserved.await {
+    let limit = Limit::of(job, left);
+    let reserved = answer_within(&*parts.clock, limit.time, reserved).await;
+    let reserved = match (reserved, limit.cut) {
+        (Some(reserved), _) => reserved,
+        (None, Some(cut)) => return Err(Box::new(Outcome::Late(cut.after(limit.time)))),
+        (None, None) => Err(no_answer(limit.time)),
+    };
+    let unfunded = match reserved {
         Ok(Reserved::Granted) => {
             let waited = parts.clock.monotonic().saturating_sub(started);
             let left = left.map(|left| left.after(waited));

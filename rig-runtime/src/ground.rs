@@ -83,6 +83,7 @@ pub(crate) async fn search(
             Box::pin(async move { http.search(query).await })
         }
     };
+    let left = parts.room(left).await;
     let (reservation, left) = match envelope::reserve(parts, job, || search.cost, left).await {
         Ok(reserved) => reserved,
         Err(outcome) => return *outcome,

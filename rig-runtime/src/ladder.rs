@@ -56,6 +56,8 @@ pub(crate) struct Job {
     pub(crate) traceparent: Option<Traceparent>,
     /// The longest that the caller lets the run take.
     pub(crate) deadline: Option<Duration>,
+    /// How long the call has waited for its rig.
+    pub(crate) waited: Duration,
     /// Reads an answer into the output type of the call.
     pub(crate) hold: Hold,
     /// Who is told what happens while it happens; answers are streamed then.
@@ -104,6 +106,7 @@ async fn caught<T>(work: impl Future<Output = T>) -> thread::Result<T> {
 async fn walk(parts: &Parts, job: &Job) -> Result<Served, Error> {
     let now = || parts.clock.monotonic();
     let deadline = Deadline::new(job.route.policy.deadline_ms, job.deadline, now());
+    let deadline = deadline.begun(job.waited);
     let route = job.route.name;
     let eligible = &job.eligible;
     let Some(first) = eligible.candidates.first() else {
@@ -176,6 +179,11 @@ async fn walk(parts: &Parts, job: &Job) -> Result<Served, Error> {
 }
 
 impl Job {
+    /// Returns how long the run may take.
+    pub(crate) fn time(&self) -> Option<Duration> {
+        Deadline::length(self.route.policy.deadline_ms, self.deadline)
+    }
+
     /// Returns whether the answer that serves is captured (T3, R6).
     pub(crate) fn captures(&self) -> bool {
         self.route.capture && !self.zero_retention

@@ -355,7 +355,7 @@ impl<P> Raw<P> {
         Box::pin(async move {
             let rig = match rig {
                 Some(rig) => rig,
-                None => rig::process_default()?,
+                None => rig::process_default(None).await?.0,
             };
             lane::run(rig.parts(), &asked, listener.as_ref()).await
         })

@@ -1,56 +1,46 @@
 //! What does a process need to call routes?
 //!
 //! A [`Rig`] holds keys, addresses, the HTTP client, the store and the clock. A process has one by default,
-//! built from the environment at the first call or handed to [`install`].
+//! built from the environment at the first call or handed to [`install`]; see `default`.
 
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rig_spec::Usd;
 
-use crate::access::{Access, Settings};
-use crate::clock::{self, Clock};
-use crate::envelope;
-use crate::error::{ConfigError, Result};
-use crate::export::{self, Exporters};
+use crate::access::Access;
+use crate::clock::{Clock, Seldom, SystemClock, answer_within};
+use crate::deadline::Left;
+use crate::export::Exporters;
 use crate::id;
 use crate::search::Search;
 use crate::store::{
-    AttemptRow, Capture, ChargeRow, Envelope, EnvelopeState, Grade, Graded, ObservedLatency, Page,
-    Spend, Spending, Store, StoreError, StoreLocation, Verdict, VerdictRow, VerdictsOf,
+    AttemptRow, CLOSE, Capture, ChargeRow, Envelope, EnvelopeState, GRACE, Grade, Graded,
+    ObservedLatency, Page, Spend, Spending, Store, StoreCounts, StoreError, Verdict, VerdictRow,
+    VerdictsOf,
 };
 use crate::transport::Transport;
-use crate::transport::http::HttpTransport;
 
+mod builder;
 mod captures;
+mod default;
 mod guard;
-mod process;
 mod upkeep;
 
-use captures::Captures;
+pub use builder::RigBuilder;
+pub(crate) use default::process_default;
+pub use default::{AlreadyInstalled, install};
 pub use guard::{Guard, guard};
-pub(crate) use process::process_default;
-pub use process::{AlreadyInstalled, install};
+
+/// How long somebody waits who opens, reads or judges something beside a run.
+const PATIENCE: Duration = Duration::from_secs(10);
+
 
 /// Everything that calls stand on. Cloning it is cheap and shares all of it.
 #[derive(Clone)]
 pub struct Rig(Arc<Parts>);
-
-/// Builds a [`Rig`]; what is not said comes from the environment.
-#[derive(Default)]
-#[must_use]
-pub struct RigBuilder {
-    settings: Settings,
-    transport: Option<Box<dyn Transport>>,
-    store: Option<Box<dyn Store>>,
-    clock: Option<Box<dyn Clock>>,
-    search: Option<Box<dyn Search>>,
-    telemetry_db: Option<StoreLocation>,
-    captures: Captures,
-    envelope_cap: Option<Usd>,
-    pub(crate) exports: export::Told,
-}
 
 /// What a rig holds.
 pub(crate) struct Parts {
@@ -66,11 +56,9 @@ pub(crate) struct Parts {
     pub(crate) search: Option<Box<dyn Search>>,
     /// The cap of an envelope that its opener gives none.
     pub(crate) envelope_cap: Usd,
+    /// When it was last said that the store is slow.
+    pub(crate) slow: Seldom,
 }
-
-const TELEMETRY_DB: &str = ".modelrig/telemetry.db";
-const TELEMETRY_DB_ENV: &str = "MODELRIG_TELEMETRY_DB";
-const ENVELOPE_CAP_ENV: &str = "MODELRIG_ENVELOPE_BUDGET_USD";
 
 impl Rig {
     /// Returns a builder.
@@ -78,7 +66,8 @@ impl Rig {
         RigBuilder::default()
     }
 
-    /// Waits until the rows of everything done so far are durable.
+    /// Waits until the rows of everything done so far are durable: while the store is locked or away, as long as that lasts.
+    /// Dropping the future gives up the wait and no row.
     ///
     /// # Errors
     ///
@@ -87,16 +76,29 @@ impl Rig {
         self.0.store.flush().await
     }
 
-    /// Gives up this handle and waits until the rows of everything done so far are durable, and, for at most five seconds,
-    /// until exporters have sent them. A process calls it before it ends.
+    /// Gives up this handle and waits until the rows of everything done so far are durable, for at most five seconds
+    /// ([`CLOSE`]), and as long until exporters have sent them. A process calls it before it ends. Dropping the
+    /// last handle waits for rows as long once more; what is not stored then is lost.
     ///
     /// # Errors
     ///
-    /// When the store failed to keep them.
+    /// When the store failed to keep them, or has not stored them yet.
     pub async fn close(self) -> Result<(), StoreError> {
-        let flushed = self.flush().await;
+        // By the machine's clock, whatever the rig's is: a process is about to end.
+        let clock = SystemClock::new().map_err(|error| StoreError::Failed {
+            reason: error.to_string(),
+        })?;
+        let flushed = answer_within(&clock, CLOSE, self.flush()).await;
+        let flushed = flushed.unwrap_or_else(|| Err(no_answer(CLOSE)));
         self.0.exporters.drain().await;
         flushed
+    }
+
+    /// Returns what became of the rows that were handed to the store since it was opened: how many wait, were stored late, or
+    /// are lost.
+    #[must_use]
+    pub fn store_counts(&self) -> StoreCounts {
+        self.0.store.counts()
     }
 
     /// Returns the rows of a run, in the order of the attempts.
@@ -155,7 +157,7 @@ impl Rig {
     ///
     /// # Errors
     ///
-    /// When the store cannot be written.
+    /// When the name is too long, or the store cannot be written or does not answer within ten seconds.
     pub async fn open_envelope(
         &self,
         name: impl Into<String>,
@@ -166,25 +168,28 @@ impl Rig {
             cap: cap.into().unwrap_or(self.0.envelope_cap),
         };
         let now_ms = self.now_ms();
-        self.0.store.open_envelope(envelope, now_ms).await
+        let opened = self.0.store.open_envelope(envelope, now_ms);
+        self.0.answered(opened).await
     }
 
     /// Returns what an envelope holds; `None` if nobody has opened it.
     ///
     /// # Errors
     ///
-    /// When the store cannot be read.
+    /// When the store cannot be read, or does not answer within ten seconds.
     pub async fn envelope(&self, name: &str) -> Result<Option<EnvelopeState>, StoreError> {
-        self.0.store.envelope(name, self.now_ms()).await
+        let state = self.0.store.envelope(name, self.now_ms());
+        self.0.answered(state).await
     }
 
     /// Returns what every envelope holds, in the order of their names.
     ///
     /// # Errors
     ///
-    /// When the store cannot be read.
+    /// When the store cannot be read, or does not answer within ten seconds.
     pub async fn envelopes(&self) -> Result<Vec<EnvelopeState>, StoreError> {
-        self.0.store.envelopes(self.now_ms()).await
+        let states = self.0.store.envelopes(self.now_ms());
+        self.0.answered(states).await
     }
 
     /// Returns what was taken from an envelope, dispatch by dispatch, each beside its row: nearly in the order of dispatch.
@@ -209,7 +214,8 @@ impl Rig {
     ///
     /// # Errors
     ///
-    /// When nothing with the id is stored, the score is no finite number, or the store cannot be written.
+    /// When nothing with the id is stored, the score is no finite number, or the store cannot be written or does not answer
+    /// within ten seconds.
     pub async fn grade(
         &self,
         graded: impl Into<Graded>,
@@ -221,7 +227,7 @@ impl Rig {
             of: graded.into(),
             verdict,
         };
-        self.0.store.grade(grade).await
+        self.0.answered(self.0.store.grade(grade)).await
     }
 
     /// Returns the verdicts of a run or of a route, oldest first.
@@ -247,120 +253,44 @@ impl Rig {
 }
 
 impl Parts {
-    /// Waits until the rows so far are durable, and lets exporters know. What could not be stored was counted and logged, and
-    /// costs a run nothing.
+    /// Waits until the rows so far are durable, for no longer than the grace, and lets exporters know (L17). What is not stored
+    /// by then stays queued; what cannot be stored is counted and logged. Both cost a run nothing else.
     pub(crate) async fn stored(&self) {
-        let _ = self.store.flush().await;
+        let flushed = answer_within(&*self.clock, GRACE, self.store.flush()).await;
+        if flushed.is_none() && self.slow.is_due(self.clock.monotonic()) {
+            let queued_rows = self.store.counts().queued_rows;
+            tracing::warn!(
+                queued_rows,
+                "the telemetry store is slow: calls return before their rows are stored"
+            );
+        }
         self.exporters.poke();
+    }
+
+    /// Waits until the store has room for the rows of another dispatch, for no longer than the grace and a quarter of the time
+    /// that the run has left (L17); returns what it has left then.
+    pub(crate) async fn room(&self, left: Option<Left>) -> Option<Left> {
+        let started = self.clock.monotonic();
+        let limit = left.map_or(GRACE, |left| GRACE.min(left.time / 4));
+        answer_within(&*self.clock, limit, self.store.room()).await;
+        let waited = self.clock.monotonic().saturating_sub(started);
+        left.map(|left| left.after(waited))
+    }
+
+    /// Waits for what the store answers to somebody beside a run.
+    async fn answered<T>(
+        &self,
+        answer: impl Future<Output = Result<T, StoreError>>,
+    ) -> Result<T, StoreError> {
+        let answer = answer_within(&*self.clock, PATIENCE, answer).await;
+        answer.unwrap_or_else(|| Err(no_answer(PATIENCE)))
     }
 }
 
-impl RigBuilder {
-    /// Sets the key of a provider, in place of its environment variable. The name is the one in routes; that of the
-    /// search provider is `search`.
-    pub fn key(mut self, provider: impl Into<String>, key: impl Into<String>) -> Self {
-        self.settings.keys.insert(provider.into(), key.into());
-        self
-    }
-
-    /// Sets the address of a provider, in place of its environment variable and its public address.
-    pub fn base_url(mut self, provider: impl Into<String>, url: impl Into<String>) -> Self {
-        self.settings.base_urls.insert(provider.into(), url.into());
-        self
-    }
-
-    /// Sets what sends requests, in place of HTTP.
-    pub fn transport(mut self, transport: impl Transport + 'static) -> Self {
-        self.transport = Some(Box::new(transport));
-        self
-    }
-
-    /// Sets what keeps rows, in place of the telemetry database.
-    pub fn store(mut self, store: impl Store + 'static) -> Self {
-        self.store = Some(Box::new(store));
-        self
-    }
-
-    /// Sets what tells the time and waits, in place of the machine's clock.
-    pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
-        self.clock = Some(Box::new(clock));
-        self
-    }
-
-    /// Sets what searches the web for candidates that cannot, in place of HTTP. Address, cost and designation stay those
-    /// of `search` in `rig.yaml`; its key is not needed.
-    pub fn search(mut self, search: impl Search + 'static) -> Self {
-        self.search = Some(Box::new(search));
-        self
-    }
-
-    /// Sets where the telemetry database is, in place of `MODELRIG_TELEMETRY_DB` and
-    /// `.modelrig/telemetry.db`: a file, whose directory is created, or with the feature `postgres` the URL of a database,
-    /// `postgres://user:password@host:port/database`.
-    pub fn telemetry_db(mut self, location: impl Into<StoreLocation>) -> Self {
-        self.telemetry_db = Some(location.into());
-        self
-    }
-
-    /// Sets the cap of envelopes that their opener gives none, in place of `MODELRIG_ENVELOPE_BUDGET_USD` and $25.
-    pub fn envelope_cap(mut self, cap: Usd) -> Self {
-        self.envelope_cap = Some(cap);
-        self
-    }
-
-    /// Leaves the environment alone: keys, addresses and the database's place are those that the builder was
-    /// told, or the defaults.
-    pub fn ignore_env(mut self) -> Self {
-        self.settings.ignore_env = true;
-        self
-    }
-
-    /// Builds the rig.
-    ///
-    /// # Errors
-    ///
-    /// `Config` when the telemetry database cannot be opened, the HTTP client not be set up,
-    /// `MODELRIG_ENVELOPE_BUDGET_USD` is no amount, or `MODELRIG_CAPTURE` is neither `on` nor `off`.
-    pub fn build(self) -> Result<Rig> {
-        let envelope_cap = match (
-            self.envelope_cap,
-            self.settings.variable_os(ENVELOPE_CAP_ENV),
-        ) {
-            (Some(cap), _) => cap,
-            (None, None) => envelope::DEFAULT_CAP,
-            (None, Some(told)) => {
-                let told = told
-                    .to_str()
-                    .and_then(|told| Usd::from_decimal(told.trim()));
-                told.ok_or(ConfigError::EnvelopeBudget)?
-            }
-        };
-        let captures = self.captures.are_on(&self.settings)?;
-        let store: Box<dyn Store> = match self.store {
-            Some(store) => store,
-            None => {
-                let named = || self.settings.variable_os(TELEMETRY_DB_ENV);
-                let location = self.telemetry_db.or_else(|| named().map(Into::into));
-                location.unwrap_or_else(|| TELEMETRY_DB.into()).open()?
-            }
-        };
-        let store = Arc::from(store);
-        let destinations = self.exports.destinations(&self.settings);
-        let exporters = Exporters::start(destinations, &store)?;
-        let transport = match self.transport {
-            Some(transport) => transport,
-            None => Box::new(HttpTransport::new().map_err(ConfigError::Transport)?),
-        };
-        Ok(Rig::of(Parts {
-            access: Access::new(self.settings),
-            transport,
-            exporters,
-            store,
-            captures,
-            search: self.search,
-            envelope_cap,
-            clock: clock::or_system(self.clock).map_err(ConfigError::Transport)?,
-        }))
+/// Returns the error of a store that did not answer in time.
+pub(crate) fn no_answer(after: Duration) -> StoreError {
+    StoreError::NoAnswer {
+        after_ms: u64::try_from(after.as_millis()).unwrap_or(u64::MAX),
     }
 }
 

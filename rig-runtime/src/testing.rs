@@ -137,6 +137,9 @@ impl ManualClock {
         self.time().changes += 1;
     }
 
+    /// How many milliseconds of the machine's time [`Clock::linger`] leaves to a disk.
+    const MOMENTS: u32 = 200;
+
     /// Waits without a trace in [`ManualClock::waits`].
     async fn pass(&self, duration: Duration) {
         if duration.is_zero() {
@@ -219,6 +222,23 @@ impl Clock for ManualClock {
         Box::pin(async move {
             self.pass(duration).await;
             self.time().waits.push(duration);
+        })
+    }
+
+    fn linger(&self, duration: Duration) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            let mut moments = 0;
+            poll_fn(|cx| {
+                if moments == Self::MOMENTS {
+                    return Poll::Ready(());
+                }
+                moments += 1;
+                std::thread::park_timeout(Duration::from_millis(1));
+                cx.waker().wake_by_ref();
+                Poll::Pending
+            })
+            .await;
+            self.sleep(duration).await;
         })
     }
 }

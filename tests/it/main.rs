@@ -37,6 +37,7 @@ mod sim;
 mod sized;
 mod store;
 mod stream;
+mod stuck;
 mod tools;
 mod variant;
 

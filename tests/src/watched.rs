@@ -1,7 +1,8 @@
-//! A store in memory whose reservations somebody watches, or refuses.
+//! A store in memory whose reservations somebody watches, or refuses, and that somebody freezes.
 
-use std::future::ready;
+use std::future::{pending, ready};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rig::Usd;
 use rig::store::{
@@ -19,6 +20,7 @@ type Watch = dyn Fn(&Reserve) -> Result<(), StoreError> + Send + Sync;
 pub struct Watched {
     store: MemoryStore,
     reserves: Arc<Watch>,
+    is_frozen: Arc<AtomicBool>,
 }
 
 impl Watched {
@@ -30,6 +32,20 @@ impl Watched {
         Self {
             store,
             reserves: Arc::new(reserves),
+            is_frozen: Arc::default(),
+        }
+    }
+
+    /// Has the store answer nobody who waits for it, or everybody again.
+    pub fn freeze(&self, is_frozen: bool) {
+        self.is_frozen.store(is_frozen, Ordering::SeqCst);
+    }
+
+    /// Returns what is answered, or something that never is while the store is frozen.
+    fn answer<'a, T: Send + 'a>(&self, answer: BoxFuture<'a, T>) -> BoxFuture<'a, T> {
+        match self.is_frozen.load(Ordering::SeqCst) {
+            true => Box::pin(pending()),
+            false => answer,
         }
     }
 }
@@ -43,8 +59,12 @@ impl Store for Watched {
         self.store.record_captured(row, capture);
     }
 
+    fn room(&self) -> BoxFuture<'_, ()> {
+        self.answer(self.store.room())
+    }
+
     fn flush(&self) -> BoxFuture<'_, Result<(), StoreError>> {
-        self.store.flush()
+        self.answer(self.store.flush())
     }
 
     fn attempts(&self, run_id: &str) -> BoxFuture<'_, Result<Vec<AttemptRow>, StoreError>> {
@@ -76,7 +96,7 @@ impl Store for Watched {
 
     fn reserve(&self, wanted: Reserve) -> BoxFuture<'_, Result<Reserved, StoreError>> {
         match (self.reserves)(&wanted) {
-            Ok(()) => self.store.reserve(wanted),
+            Ok(()) => self.answer(self.store.reserve(wanted)),
             Err(error) => Box::pin(ready(Err(error))),
         }
     }

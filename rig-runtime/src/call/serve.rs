@@ -11,10 +11,14 @@ use crate::turn::Turn;
 
 /// Runs a job on a rig, or on the process default.
 pub(super) async fn serve(rig: Option<Rig>, job: Result<Job, ConfigError>) -> Result<Served> {
-    let job = job?;
+    let mut job = job?;
     let rig = match rig {
         Some(rig) => rig,
-        None => rig::process_default()?,
+        None => {
+            let (rig, waited) = rig::process_default(job.time()).await?;
+            job.waited = waited;
+            rig
+        }
     };
     ladder::run(rig.parts(), &job).await
 }

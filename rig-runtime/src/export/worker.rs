@@ -11,10 +11,10 @@ use uuid::Uuid;
 use super::Destination;
 use super::desk::{Attended, Desk};
 use super::pace::{Next, Pace, Refused, Sent};
-use crate::clock::{Clock, within};
+use crate::clock::{Clock, answer_within, within};
 use crate::id;
 use crate::provider::asked_wait;
-use crate::store::{ExportBatch, ExportNext, ExportTurn, Exported, PassedOver, Store};
+use crate::store::{ExportBatch, ExportNext, ExportTurn, Exported, GRACE, PassedOver, Store};
 use crate::transport::{Pieces, Request, Response, Transport};
 
 /// How long rows are collected after the first.
@@ -97,8 +97,10 @@ impl Worker {
                 break;
             }
         }
-        // Nobody has to wait for a turn that nobody uses. It is not ours if the store cannot say so.
-        let _ = self.store.exported(self.end_of_turn()).await;
+        // Nobody has to wait for a turn that nobody uses. It is not ours if the store cannot say so, and nobody waits for a
+        // store that says nothing.
+        let end = self.store.exported(self.end_of_turn());
+        let _ = answer_within(&*self.clock, GRACE, end).await;
     }
 
     /// Waits for rows, and for some more.

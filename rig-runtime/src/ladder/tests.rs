@@ -351,6 +351,7 @@ async fn an_undeclared_candidate_is_never_dispatched() {
     let world = World::new(BOTH, [Scripted::chat(GOOD)]);
     let input = json!({ "name": "Ada" }).as_object().cloned().unwrap();
     let job = Job {
+        waited: std::time::Duration::ZERO,
         route: &ROUTE,
         variant: None,
         input,

@@ -123,6 +123,7 @@ async fn dispatch(
         streams: listener.is_some(),
     });
 
+    parts.room(None).await;
     let prices = prices(asked);
     let is_unpriced = prices.requested.is_none();
     let origin = Origin {

@@ -5,7 +5,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
 use super::Rig;
-use super::process::DEFAULT;
+use super::default::DEFAULT;
 
 /// The longest that a guard holds up the end of a process: what [`Rig::close`] waits, and some time for the store.
 const LONGEST: Duration = Duration::from_secs(7);

@@ -220,9 +220,14 @@ fn check_envelopes(store: &Arc<dyn Store>) {
     let refused = Reserved::Exhausted(holds("c", 1, 0, 0));
     assert_eq!(reserve(wanted("c", 1, "c1", most)), refused);
 
-    // A settlement comes after the reservation that it was called after, also if nobody waited for that one.
-    drop(store.reserve(wanted("d", 10, "d1", 10)));
+    // A settlement comes after the reservation that it was called after, also if nobody was told of that one yet.
+    let waits = store.reserve(wanted("d", 10, "d1", 10));
     store.settle("d1", Some(Usd::nanos(3)));
+    assert_eq!(state("d", 1_000), Some(holds("d", 10, 3, 0)));
+    assert_eq!(block_on(waits), Ok(Reserved::Granted));
+    // L17: a reservation that nobody waits for may be made or not; settled with nothing it leaves nothing.
+    drop(store.reserve(wanted("d", 10, "d2", 7)));
+    store.settle("d2", Some(Usd::ZERO));
     assert_eq!(state("d", 1_000), Some(holds("d", 10, 3, 0)));
 
     // E2: from however many threads, 33 of 3 fit into 100.
@@ -329,6 +334,7 @@ pub(super) fn check(store: Arc<dyn Store>) {
     check_envelopes(&store);
     check_reading(&*store);
     beside::check_verdicts(&*store);
+    beside::check_names(&*store);
 
     let attempts = |run_id: &str| block_on(store.attempts(run_id)).unwrap();
 

@@ -4,7 +4,7 @@
 
 use rig_spec::Usd;
 
-use super::AttemptRow;
+use super::{AttemptRow, StoreError};
 
 /// A named spending cap. Whoever opens it first sets the cap, and nothing resizes it (E1).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +13,20 @@ pub struct Envelope {
     pub name: String,
     /// The most that may be spent from it.
     pub cap: Usd,
+}
+
+impl Envelope {
+    /// The most bytes that an envelope's name may have. Every store can look names of this length up.
+    pub const LONGEST_NAME: usize = 512;
+}
+
+/// Returns an error for a name that is too long for some store.
+pub(crate) fn check_name(of: &'static str, name: &str) -> Result<(), StoreError> {
+    let (limit, length) = (Envelope::LONGEST_NAME, name.len());
+    match length <= limit {
+        true => Ok(()),
+        false => Err(StoreError::Name { of, limit, length }),
+    }
 }
 
 /// What an envelope holds.

@@ -6,7 +6,8 @@
 use rig_spec::{Tier, Usd};
 use uuid::Uuid;
 
-use super::{AttemptRow, RowFailure};
+use super::envelope::check_name;
+use super::{AttemptRow, RowFailure, StoreError};
 use crate::trace::Traceparent;
 
 /// What is exported of an attempt. See [`AttemptRow`] for what the fields are.
@@ -178,6 +179,12 @@ impl Holder {
 }
 
 impl ExportTurn {
+    /// Returns an error if a name is too long for some store.
+    pub(super) fn check(&self) -> Result<(), StoreError> {
+        check_name("exporter", &self.exporter)?;
+        check_name("worker", &self.worker)
+    }
+
     /// Returns who has the turn if this is granted.
     pub(super) fn holder(&self) -> Holder {
         Holder {

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rig_spec::Usd;
 
+use super::envelope::check_name;
 use super::export::{Holder, LISTED};
 use super::ledger::{Ledger, Stage};
 use super::reading::observed;
@@ -264,12 +265,15 @@ impl Store for MemoryStore {
         envelope: Envelope,
         now_ms: i64,
     ) -> BoxFuture<'_, Result<EnvelopeState, StoreError>> {
-        let state = self.kept().ledger.open(&envelope, now_ms);
-        Box::pin(ready(Ok(state)))
+        let state = check_name("envelope", &envelope.name)
+            .map(|()| self.kept().ledger.open(&envelope, now_ms));
+        Box::pin(ready(state))
     }
 
     fn reserve(&self, wanted: Reserve) -> BoxFuture<'_, Result<Reserved, StoreError>> {
-        Box::pin(ready(Ok(self.kept().ledger.reserve(&wanted))))
+        let reserved = check_name("envelope", &wanted.envelope.name)
+            .map(|()| self.kept().ledger.reserve(&wanted));
+        Box::pin(ready(reserved))
     }
 
     fn settle(&self, id: &str, charge: Option<Usd>) {
@@ -330,7 +334,8 @@ impl Store for MemoryStore {
     }
 
     fn next_export(&self, turn: ExportTurn) -> BoxFuture<'_, Result<ExportNext, StoreError>> {
-        Box::pin(ready(Ok(self.kept().next_export(turn))))
+        let next = turn.check().map(|()| self.kept().next_export(turn));
+        Box::pin(ready(next))
     }
 
     fn exported(&self, done: Exported) -> BoxFuture<'_, Result<(), StoreError>> {

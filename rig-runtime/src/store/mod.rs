@@ -4,6 +4,7 @@
 //! pass the same contract test.
 
 use std::fmt;
+use std::time::Duration;
 
 use rig_spec::Usd;
 
@@ -42,19 +43,48 @@ pub use verdict::{Grade, Graded, Verdict, VerdictRow, VerdictsOf};
 
 pub use crate::trace::Traceparent;
 
+/// How long a call waits, once it has its answer, for its rows to be stored (L17). Rows that take longer stay queued and are
+/// counted. Before a dispatch, a full queue holds a call up for no longer than this either.
+pub const GRACE: Duration = Duration::from_secs(2);
+
+/// How long a store that is closed goes on writing what is queued.
+pub const CLOSE: Duration = Duration::from_secs(5);
+
+/// What became of the rows that were handed to a store since it was opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StoreCounts {
+    /// Rows that wait to be stored.
+    pub queued_rows: u64,
+    /// Rows that were stored more than [`GRACE`] after they were handed over.
+    pub late_rows: u64,
+    /// Rows that could not be stored, and never will be.
+    pub lost_rows: u64,
+}
+
 /// Keeps the rows of every attempt, and the envelopes that pay for them.
 ///
 /// A row is *acknowledged* when a [`Store::flush`] that began after it was recorded has returned `Ok`. A call
-/// flushes before it returns, so that nothing is lost when a process ends with its last call.
+/// flushes before it returns, for at most [`GRACE`], so that nothing is lost when a process ends with its last call.
 pub trait Store: Send + Sync {
-    /// Hands over a row. It does not wait for the disk unless the store's queue is full, and then it waits
-    /// rather than drops. A row that cannot be stored is counted and logged, and fails no call.
+    /// Hands over a row. It never waits. A row that cannot be stored is counted and logged, and fails no call.
     fn record(&self, row: AttemptRow);
 
     /// Hands over a row and the capture that goes with it. Either both are stored or neither is.
     fn record_captured(&self, row: AttemptRow, capture: Capture);
 
-    /// Waits until everything recorded so far is durable.
+    /// Waits until there is room for the rows of another dispatch. A run waits for it before it dispatches, for at most
+    /// [`GRACE`] and within its own time.
+    fn room(&self) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
+
+    /// Returns what became of the rows so far.
+    fn counts(&self) -> StoreCounts {
+        StoreCounts::default()
+    }
+
+    /// Waits until everything recorded so far is durable, for as long as that takes.
     ///
     /// # Errors
     ///
@@ -105,7 +135,7 @@ pub trait Store: Send + Sync {
     ///
     /// # Errors
     ///
-    /// Returns an error if the store cannot be written.
+    /// [`StoreError::Name`] if the name is too long; else if the store cannot be written.
     fn open_envelope(
         &self,
         envelope: Envelope,
@@ -117,13 +147,17 @@ pub trait Store: Send + Sync {
     /// at the call and not at the first poll; the answer comes when it is durable. The same id
     /// reserves once, and nobody uses it again once it is settled.
     ///
+    /// Dropping the future before the answer gives the reservation up: it may or may not have been made, so the caller
+    /// settles it with zero.
+    ///
     /// # Errors
     ///
-    /// Returns an error if the store cannot be written; then nothing may be dispatched.
+    /// [`StoreError::Name`] if the envelope's name is too long; else if the store cannot be written. Then nothing may be
+    /// dispatched.
     fn reserve(&self, wanted: Reserve) -> BoxFuture<'_, Result<Reserved, StoreError>>;
 
-    /// Turns a reservation into a charge; `None` charges what was reserved. It waits for the disk no more than
-    /// [`Store::record`] does, and comes after every call of [`Store::reserve`] that was made before it.
+    /// Turns a reservation into a charge; `None` charges what was reserved. It never waits, is never dropped for want of
+    /// room, and comes after every call of [`Store::reserve`] that was made before it.
     ///
     /// What is not reserved or is settled already stays as it is. The charge of a lapsed reservation is replaced.
     /// One that cannot be stored leaves the reservation, which is spent once it lapses.
@@ -177,7 +211,7 @@ pub trait Store: Send + Sync {
     ///
     /// # Errors
     ///
-    /// Returns an error if the store cannot be read, or cannot be written where there are rows.
+    /// [`StoreError::Name`] if a name is too long; else if the store cannot be read, or cannot be written where there are rows.
     fn next_export(&self, turn: ExportTurn) -> BoxFuture<'_, Result<ExportNext, StoreError>>;
 
     /// Ends a worker's turn, and moves the cursor to where it says, if that row is still there. What is set aside is kept,
@@ -232,6 +266,20 @@ pub enum StoreError {
     },
     /// A score is no finite number.
     Score,
+    /// A name is longer than every store can hold.
+    Name {
+        /// Whose name it is: `envelope`, `exporter` or `worker`.
+        of: &'static str,
+        /// The most bytes that a name may have.
+        limit: usize,
+        /// The bytes that it has.
+        length: usize,
+    },
+    /// The store did not answer in time. What was asked may be done later all the same.
+    NoAnswer {
+        /// How long it was waited for, in milliseconds.
+        after_ms: u64,
+    },
     /// A write or read failed.
     Failed {
         /// What the system said.
@@ -258,6 +306,13 @@ impl fmt::Display for StoreError {
             ),
             Self::Unknown { id } => write!(f, "no attempt or run with the id `{id}` is stored"),
             Self::Score => f.write_str("a score is a finite number"),
+            Self::Name { of, limit, length } => write!(
+                f,
+                "the name of this {of} has {length} bytes, and {limit} are the most"
+            ),
+            Self::NoAnswer { after_ms } => {
+                write!(f, "the telemetry store did not answer within {after_ms} ms")
+            }
             Self::Failed { reason } => write!(f, "the telemetry store failed: {reason}"),
         }
     }

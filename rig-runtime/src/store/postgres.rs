@@ -1,7 +1,7 @@
 //! How are rows and envelopes kept in a PostgreSQL database, for many machines at once?
 //!
-//! As in [`super::sqlite`], with the same promises: one thread owns the connection, and whatever has queued up becomes one
-//! transaction. A connection that is cut is made anew, and what it was asked is asked again: rows, reservations and
+//! As in [`super::sqlite`], with the same promises: one thread owns the connection that writes, and whatever has queued up
+//! becomes one transaction; another reads and exports, on a second connection. A connection that is cut is made anew, and what it was asked is asked again: rows, reservations and
 //! settlements have ids, so that doing them twice does them once. Everything is in a schema of its own, `modelrig`.
 //!
 //! **Invariant:** a row whose [`Store::flush`] has returned `Ok` is committed at the server.
@@ -14,18 +14,20 @@ use std::time::Duration;
 use ::postgres::Error;
 use rig_spec::Usd;
 
+use super::envelope::check_name;
 use super::ledger::Ledger;
 use super::location;
-use super::queue::{Ask, Asked, Queue, Record, Tables};
+use super::queue::{Asked, Queue};
 use super::{
-    AttemptRow, Capture, ChargeRow, Envelope, EnvelopeState, ExportNext, ExportState, ExportTurn,
-    Exported, Grade, ObservedLatency, Page, Prune, Pruned, Reserve, Reserved, Spend, Spending,
-    Store, StoreError, VerdictRow, VerdictsOf,
+    AttemptRow, Capture, ChargeRow, Envelope, EnvelopeState, ExportNext, ExportState, ExportTurn, Exported,
+    Grade, ObservedLatency, Page, Prune, Pruned, Reserve, Reserved, Spend, Spending, Store, StoreCounts,
+    StoreError, VerdictRow, VerdictsOf,
 };
 use crate::transport::BoxFuture;
 
 mod accounts;
 mod columns;
+mod database;
 mod exports;
 mod prune;
 mod reading;
@@ -34,34 +36,19 @@ mod session;
 mod verdicts;
 
 use accounts::{Money, Needs};
+use database::Database;
 use session::{Server, Session};
 
-/// How often something is tried at a server that is not there: at once, and after pauses that double from
-/// [`FIRST_PAUSE`], 6.35 s together.
-const TRIES: u32 = 8;
-
-const FIRST_PAUSE: Duration = Duration::from_millis(50);
+/// How long opening a database may take: connecting, and waiting for another process that creates the tables.
+const OPENING: Duration = Duration::from_secs(20);
 
 /// Keeps rows in the table `modelrig.inferences` of a PostgreSQL database.
 ///
-/// Dropping the store writes what is queued and waits for it.
+/// Dropping the store writes what is queued, and waits for it for at most [`CLOSE`](super::CLOSE).
 pub struct PostgresStore {
     location: String,
     queue: Queue<Database>,
 }
-
-/// The database, on the writer's thread.
-struct Database {
-    server: Server,
-    /// `None` after a failure, until it is needed.
-    session: Option<Session>,
-    /// Whether the last work was given up because nobody answered. Then the next is tried once, so that calls do not each
-    /// wait for a server that is gone.
-    is_gone: bool,
-}
-
-/// What is asked between transactions.
-type Read = Box<dyn Ask<Session, Error>>;
 
 impl PostgresStore {
     /// Opens a database by its URL, `postgres://user:password@host:port/database`, and creates the tables where they are
@@ -70,26 +57,34 @@ impl PostgresStore {
     /// # Errors
     ///
     /// Returns [`StoreError::Newer`] for the tables of a newer version, and [`StoreError::Unavailable`] for a database that
-    /// cannot be reached, written or read as a telemetry store. Neither shows who connects, or with which password.
+    /// cannot be reached within 20 seconds, written or read as a telemetry store. Neither shows who connects, or with which password.
     pub fn open(url: &str) -> Result<Self, StoreError> {
         let location = location::shown(url);
         let server = Server::new(url).map_err(|reason| StoreError::Unavailable {
             location: location.clone(),
             reason,
         })?;
+        let reader = Database::new(server.clone());
         let place = location.clone();
         // On the writer's thread, since the client must not wait on one that runs futures.
-        let queue = Queue::start(&location, move || Database::open(server, place))?;
+        let open = move || Database::open(server.clone(), place.clone());
+        let queue = Queue::start(&location, OPENING, open, reader)?;
         Ok(Self { location, queue })
     }
 
     /// Returns how many rows could not be stored since the store was opened.
     #[must_use]
     pub fn lost_rows(&self) -> u64 {
-        self.queue.lost_rows()
+        self.queue.counts().lost_rows
     }
 
-    /// Has the writer ask something between two transactions, once more if the connection is cut.
+    /// Returns how many rows were stored more than [`GRACE`](super::GRACE) after they were handed over.
+    #[must_use]
+    pub fn late_rows(&self) -> u64 {
+        self.queue.counts().late_rows
+    }
+
+    /// Has the reader ask something, once more if the connection is cut.
     fn read<T: Send + 'static>(
         &self,
         read: impl FnMut(&mut Session) -> Result<T, Error> + Send + 'static,
@@ -119,19 +114,25 @@ impl Store for PostgresStore {
         self.queue.record(row, Some(capture));
     }
 
+    fn room(&self) -> BoxFuture<'_, ()> {
+        self.queue.room()
+    }
+
+    fn counts(&self) -> StoreCounts {
+        self.queue.counts()
+    }
+
     fn flush(&self) -> BoxFuture<'_, Result<(), StoreError>> {
         self.queue.flush()
     }
 
     fn attempts(&self, run_id: &str) -> BoxFuture<'_, Result<Vec<AttemptRow>, StoreError>> {
         let run_id = run_id.to_owned();
-        let rows = self.read(move |session| columns::of_run(session, &run_id));
-        Box::pin(async move { readable(rows.await?) })
+        self.read(move |session| columns::of_run(session, &run_id))
     }
 
     fn page(&self, of: Page) -> BoxFuture<'_, Result<Vec<AttemptRow>, StoreError>> {
-        let rows = self.read(move |session| columns::of_page(session, &of));
-        Box::pin(async move { readable(rows.await?) })
+        self.read(move |session| columns::of_page(session, &of))
     }
 
     fn captures(&self, route: &str) -> BoxFuture<'_, Result<Vec<Capture>, StoreError>> {
@@ -156,6 +157,9 @@ impl Store for PostgresStore {
         envelope: Envelope,
         now_ms: i64,
     ) -> BoxFuture<'_, Result<EnvelopeState, StoreError>> {
+        if let Err(error) = check_name("envelope", &envelope.name) {
+            return Box::pin(ready(Err(error)));
+        }
         let envelope = storable(envelope);
         let needs = Needs {
             opens: Some(envelope.clone()),
@@ -166,12 +170,17 @@ impl Store for PostgresStore {
     }
 
     fn reserve(&self, wanted: Reserve) -> BoxFuture<'_, Result<Reserved, StoreError>> {
+        if let Err(error) = check_name("envelope", &wanted.envelope.name) {
+            return Box::pin(ready(Err(error)));
+        }
         let envelope = storable(wanted.envelope);
         let wanted = Reserve { envelope, ..wanted };
         let needs = Needs {
             opens: Some(wanted.envelope.clone()),
             charge: Some(wanted.id.clone()),
             now_ms: Some(wanted.now_ms),
+            // Whoever has gone away keeps nothing from those who still wait.
+            asker: true,
             ..Needs::default()
         };
         self.decide(needs, move |ledger| ledger.reserve(&wanted))
@@ -183,8 +192,13 @@ impl Store for PostgresStore {
             charge: Some(id.clone()),
             ..Needs::default()
         };
+        let settle = move |ledger: &mut Ledger| {
+            ledger.settle(&id, charge);
+            Ok::<_, Infallible>(())
+        };
         // Nobody waits for it.
-        drop(self.decide(needs, move |ledger| ledger.settle(&id, charge)));
+        let (ask, _) = Asked::new(settle);
+        self.queue.settle(Money { needs, ask });
     }
 
     fn envelope(
@@ -222,7 +236,9 @@ impl Store for PostgresStore {
             return Box::pin(ready(Err(StoreError::Score)));
         }
         let id = grade.of.id().to_owned();
-        let is_known = self.read(move |session| verdicts::grade(session, &grade));
+        let (asked, answered) =
+            Asked::new(move |session: &mut Session| verdicts::grade(session, &grade));
+        let is_known = self.queue.aside(asked, answered);
         Box::pin(async move {
             match is_known.await? {
                 true => Ok(()),
@@ -236,6 +252,9 @@ impl Store for PostgresStore {
     }
 
     fn next_export(&self, turn: ExportTurn) -> BoxFuture<'_, Result<ExportNext, StoreError>> {
+        if let Err(error) = turn.check() {
+            return Box::pin(ready(Err(error)));
+        }
         self.read(move |session| session.transact(|session| exports::next(session, &turn)))
     }
 
@@ -283,102 +302,11 @@ impl fmt::Debug for PostgresStore {
     }
 }
 
-impl Database {
-    fn open(server: Server, location: String) -> Result<Self, StoreError> {
-        let opened = server.connect().map_err(schema::Unusable::from);
-        let opened = opened.and_then(|mut session| {
-            schema::migrate(session.client())?;
-            Ok(session)
-        });
-        let session = opened.map_err(|unusable| unusable.at(location))?;
-        Ok(Self {
-            server,
-            session: Some(session),
-            is_gone: false,
-        })
-    }
-
-    /// Does something that may be done twice, on a connection that is made anew as often as it is cut.
-    fn persist(
-        &mut self,
-        mut work: impl FnMut(&mut Session) -> Result<(), Error>,
-    ) -> Result<(), StoreError> {
-        let tries = if self.is_gone { 1 } else { TRIES };
-        let mut pause = Duration::ZERO;
-        for left in (0..tries).rev() {
-            let Err(error) = self.attempt(&mut work) else {
-                self.is_gone = false;
-                return Ok(());
-            };
-            // Whatever the transaction had done is undone with its connection.
-            self.session = None;
-            let is_passing = session::is_passing(&error);
-            if left == 0 || !is_passing {
-                self.is_gone = is_passing;
-                return Err(failed(&error));
-            }
-            std::thread::park_timeout(pause);
-            pause = (pause * 2).max(FIRST_PAUSE);
-        }
-        Ok(())
-    }
-
-    fn attempt(
-        &mut self,
-        work: &mut impl FnMut(&mut Session) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        let session = match &mut self.session {
-            Some(session) => session,
-            none => none.insert(self.server.connect()?),
-        };
-        work(session)
-    }
-}
-
-impl Tables for Database {
-    type Write = Money;
-    type Read = Read;
-
-    fn commit(&mut self, records: &[Record], writes: &mut [Money]) -> Result<(), StoreError> {
-        self.persist(|session| {
-            let mut money: Vec<_> = writes.iter_mut().collect();
-            accounts::open(session, &money)?;
-            session.transact(|session| {
-                columns::insert(session, records)?;
-                accounts::decide(session, &mut money)
-            })
-        })
-    }
-
-    fn answer(write: Money, committed: Result<(), StoreError>) {
-        write.ask.answer(committed);
-    }
-
-    fn read(&mut self, mut read: Read) {
-        let done = self.persist(|session| read.apply(session));
-        read.answer(done);
-    }
-}
-
-/// Returns rows that this build can read, all of them.
-fn readable(rows: Vec<Option<AttemptRow>>) -> Result<Vec<AttemptRow>, StoreError> {
-    let rows: Option<Vec<_>> = rows.into_iter().collect();
-    rows.ok_or_else(|| StoreError::Failed {
-        reason: "a column holds an unknown value".to_owned(),
-    })
-}
-
 /// Returns the envelope under a name that a database can hold.
 fn storable(envelope: Envelope) -> Envelope {
     Envelope {
         name: columns::text(&envelope.name).into_owned(),
         ..envelope
-    }
-}
-
-fn failed(error: &Error) -> StoreError {
-    StoreError::Failed {
-        reason: session::reason(error),
     }
 }
 

@@ -1,162 +1,169 @@
-//! How do rows get to the one thread that writes them?
+//! How do rows get to the thread that writes them, and readers past it?
 //!
-//! Rows, writes and reads wait in a bounded queue for the thread that owns a store's connection, and whatever has queued
-//! up becomes one transaction. What that is, and where it goes, is for [`Tables`] to know.
+//! Rows and writes wait in a queue for the thread that owns a store's connection, and whatever has queued up becomes one
+//! transaction. Handing something over never waits: a run that would fill the queue further waits for [`Queue::room`] before it
+//! dispatches. Reads are done by a second thread with a connection of its own. What a transaction is, and where it goes, is for
+//! [`Tables`] to know.
 
+use std::future::ready;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
-use std::thread::JoinHandle;
+use std::sync::mpsc::{RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
+use std::time::Duration;
 
 use tokio::sync::oneshot;
 
-use super::{AttemptRow, Capture, StoreError};
+use super::{AttemptRow, CLOSE, Capture, StoreCounts, StoreError};
 use crate::transport::BoxFuture;
 
-/// Commands that may wait for the writer. A full queue makes [`super::Store::record`] wait.
-const QUEUE: usize = 4_096;
+mod ask;
+mod load;
+mod reader;
+#[cfg(test)]
+mod tests;
+mod thread;
+mod writer;
 
-/// Most commands that one transaction takes in.
-const BATCH: usize = 512;
+pub(super) use ask::{Answered, Ask, Asked};
 
-/// What owns the connection.
-pub(super) trait Tables: 'static {
-    /// What is a part of a transaction, beside rows.
+use ask::stopped;
+use load::Load;
+use reader::Reader;
+use thread::Thread;
+use writer::Writer;
+
+/// How much longer than its own time a writer is waited for that is in the middle of something.
+const MARGIN: Duration = Duration::from_millis(500);
+
+/// What owns the connection that writes.
+pub(super) trait Tables: Sized + 'static {
+    /// What is a part of a transaction, beside rows: money.
     type Write: Send + 'static;
-    /// What is asked between transactions.
-    type Read: Send + 'static;
+    /// What is written in a transaction of its own.
+    type Aside: Send + 'static;
+    /// What reads.
+    type Reads: Reads;
 
     /// Does all of it in one transaction, or nothing. It may be asked for the same again.
-    fn commit(&mut self, records: &[Record], writes: &mut [Self::Write]) -> Result<(), StoreError>;
+    fn commit(&mut self, records: &[Record], writes: &mut [Self::Write]) -> Result<(), Trouble>;
 
     /// Tells whoever asked for a write, once it is committed or given up.
     fn answer(write: Self::Write, committed: Result<(), StoreError>);
 
+    /// Does something in a transaction of its own. It may be asked for the same again.
+    fn aside(&mut self, aside: &mut Self::Aside) -> Result<(), Trouble>;
+
+    /// Tells whoever asked for that, once it is committed or given up.
+    fn answer_aside(aside: Self::Aside, committed: Result<(), StoreError>);
+}
+
+/// What owns the connection that reads, which it opens when it is first needed.
+pub(super) trait Reads: Send + 'static {
+    /// What is asked.
+    type Read: Send + 'static;
+
+    /// Returns whether somebody still waits for it.
+    fn is_awaited(read: &Self::Read) -> bool;
+
     /// Reads, and tells whoever asked.
     fn read(&mut self, read: Self::Read);
+}
+
+/// Why something failed, and whether that will pass.
+#[derive(Debug)]
+pub(super) enum Trouble {
+    /// A lock, or a server that is away: the same may succeed later.
+    Passing(StoreError),
+    /// The same would fail again.
+    Lasting(StoreError),
 }
 
 /// What one transaction has to hold whole.
 pub(super) struct Record {
     pub(super) row: AttemptRow,
     pub(super) capture: Option<Capture>,
+    /// When it was handed over, counted from the queue's start.
+    since: Duration,
 }
 
-/// A store's queue. Dropping it has the writer do what is queued, and waits for it.
+/// A store's queue. Dropping it has the writer do what is queued, and waits for it for as long as [`CLOSE`] says.
 pub(super) struct Queue<T: Tables> {
+    place: String,
+    load: Arc<Load>,
     /// `None` only while the queue is being dropped.
-    commands: Option<SyncSender<Command<T>>>,
-    writer: Option<JoinHandle<()>>,
-    lost: Arc<AtomicU64>,
+    writer: Option<(Sender<Command<T>>, Thread)>,
+    reader: Reader<T::Reads>,
 }
 
 enum Command<T: Tables> {
     Record(Box<Record>),
     Write(T::Write),
-    Read(T::Read),
-    /// Asks how many rows were lost.
+    Aside(T::Aside),
+    /// Asks how many rows were lost, once everything before it is done.
     Flush(oneshot::Sender<u64>),
-}
-
-/// Something that is done with a `C`, and that somebody waits for.
-pub(super) trait Ask<C, E>: Send {
-    /// Does it; it may be done anew.
-    fn apply(&mut self, with: &mut C) -> Result<(), E>;
-
-    /// Tells whoever asked whether what was done holds.
-    fn answer(self: Box<Self>, done: Result<(), StoreError>);
-}
-
-/// The answer to something asked.
-pub(super) type Answered<T> = oneshot::Receiver<Result<T, StoreError>>;
-
-/// Work whose result somebody waits for.
-pub(super) struct Asked<T, W> {
-    work: W,
-    done: Option<T>,
-    answer: oneshot::Sender<Result<T, StoreError>>,
-}
-
-impl<T, W> Asked<T, W> {
-    /// Returns work, and where its result will be.
-    pub(super) fn new(work: W) -> (Box<Self>, Answered<T>) {
-        let (answer, answered) = oneshot::channel();
-        let done = None;
-        (Box::new(Self { work, done, answer }), answered)
-    }
-}
-
-impl<C, E, T, W> Ask<C, E> for Asked<T, W>
-where
-    T: Send,
-    W: FnMut(&mut C) -> Result<T, E> + Send,
-{
-    fn apply(&mut self, with: &mut C) -> Result<(), E> {
-        self.done = Some((self.work)(with)?);
-        Ok(())
-    }
-
-    fn answer(self: Box<Self>, done: Result<(), StoreError>) {
-        let Self {
-            done: result,
-            answer,
-            ..
-        } = *self;
-        let result = done.and_then(|()| result.ok_or_else(stopped));
-        // Whoever asked may have gone away, and then nobody misses the answer.
-        let _ = answer.send(result);
-    }
+    /// Hears when everything before it is done.
+    Mark(SyncSender<()>),
 }
 
 impl<T: Tables> Queue<T> {
-    /// Starts a writer, on whose thread the connection is opened and stays.
+    /// Starts a writer, on whose thread the connection is opened and stays. A store that is locked is opened as soon as it is
+    /// not; until then whatever is asked of it waits.
     ///
     /// # Errors
     ///
-    /// Returns the error of opening, or that of `place` if there is no thread to be had.
+    /// Returns the error of opening, or that of `place` if there is no thread to be had or nothing is known within `limit`.
     pub(super) fn start(
         place: &str,
-        open: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
+        limit: Duration,
+        open: impl FnMut() -> Result<T, Trouble> + Send + 'static,
+        reads: T::Reads,
     ) -> Result<Self, StoreError> {
-        let (commands, queued) = sync_channel(QUEUE);
+        let (commands, queued) = channel();
         let (opened, is_open) = channel();
-        let lost = Arc::new(AtomicU64::new(0));
-        let count = Arc::clone(&lost);
-        let run = move || match open() {
-            Ok(tables) => {
-                let _ = opened.send(Ok(()));
-                let lost = count;
-                Writer { tables, lost }.run(&queued);
+        let load = Arc::new(Load::new());
+        let of_writer = Arc::clone(&load);
+        let run = move || Writer::run(open, &opened, &queued, of_writer);
+        let thread = Thread::start("modelrig-store", place, run)?;
+        match is_open.recv_timeout(limit) {
+            Ok(opened) => opened?,
+            Err(RecvTimeoutError::Disconnected) => return Err(stopped()),
+            Err(RecvTimeoutError::Timeout) => {
+                load.close(Duration::ZERO);
+                return Err(StoreError::Unavailable {
+                    location: place.to_owned(),
+                    reason: format!("it did not answer within {} s", limit.as_secs()),
+                });
             }
-            Err(error) => {
-                let _ = opened.send(Err(error));
-            }
-        };
-        let writer = std::thread::Builder::new()
-            .name("modelrig-store".to_owned())
-            .spawn(run)
-            .map_err(|error| StoreError::Unavailable {
-                location: place.to_owned(),
-                reason: error.to_string(),
-            })?;
-        is_open.recv().map_err(|_| stopped())??;
+        }
         Ok(Self {
-            commands: Some(commands),
-            writer: Some(writer),
-            lost,
+            place: place.to_owned(),
+            load,
+            writer: Some((commands, thread)),
+            reader: Reader::new(reads),
         })
     }
 
-    /// Returns how many rows could not be stored.
-    pub(super) fn lost_rows(&self) -> u64 {
-        self.lost.load(Ordering::SeqCst)
+    /// Returns what became of rows.
+    pub(super) fn counts(&self) -> StoreCounts {
+        self.load.counts()
+    }
+
+    /// Waits until there is room for the rows of another dispatch.
+    pub(super) fn room(&self) -> BoxFuture<'_, ()> {
+        Box::pin(self.load.room())
     }
 
     /// Hands over a row, and the capture that goes with it.
     pub(super) fn record(&self, row: AttemptRow, capture: Option<Capture>) {
-        let record = Box::new(Record { row, capture });
-        if self.hand_over(Command::Record(record)).is_err() {
-            count_lost(&self.lost, 1, "the writer has stopped");
+        let since = self.load.now();
+        let command = Command::Record(Box::new(Record {
+            row,
+            capture,
+            since,
+        }));
+        if !self.load.fits(command.weight()) {
+            self.load.lose(1, "the queue is full");
+        } else if self.hand_over(command).is_err() {
+            self.load.lose(1, "the writer has stopped");
         }
     }
 
@@ -184,13 +191,41 @@ impl<T: Tables> Queue<T> {
         self.ask(Command::Write(write), answered)
     }
 
-    /// Hands over a read, and waits for its answer.
-    pub(super) fn read<R: Send + 'static>(
+    /// Hands over a write that nobody waits for, and that is taken however full the queue is.
+    pub(super) fn settle(&self, write: T::Write) {
+        // A writer that has stopped leaves the reservation, which is spent once it lapses.
+        let _ = self.hand_over(Command::Write(write));
+    }
+
+    /// Hands over what is written in a transaction of its own, and waits for its answer.
+    pub(super) fn aside<R: Send + 'static>(
         &self,
-        read: T::Read,
+        aside: T::Aside,
         answered: Answered<R>,
     ) -> BoxFuture<'_, Result<R, StoreError>> {
-        self.ask(Command::Read(read), answered)
+        self.ask(Command::Aside(aside), answered)
+    }
+
+    /// Hands over a read, and waits for its answer. What was handed over before is stored first, unless that takes longer than
+    /// the grace.
+    pub(super) fn read<R: Send + 'static>(
+        &self,
+        read: <T::Reads as Reads>::Read,
+        answered: Answered<R>,
+    ) -> BoxFuture<'_, Result<R, StoreError>> {
+        let handed_over = self
+            .barrier()
+            .and_then(|barrier| self.reader.read(&self.place, &self.load, read, barrier));
+        wait(handed_over, answered)
+    }
+
+    fn barrier(&self) -> Result<Option<std::sync::mpsc::Receiver<()>>, StoreError> {
+        if self.load.is_idle() {
+            return Ok(None);
+        }
+        let (mark, marked) = sync_channel(1);
+        self.hand_over(Command::Mark(mark))?;
+        Ok(Some(marked))
     }
 
     fn ask<R: Send + 'static>(
@@ -198,106 +233,51 @@ impl<T: Tables> Queue<T> {
         command: Command<T>,
         answered: Answered<R>,
     ) -> BoxFuture<'_, Result<R, StoreError>> {
-        let handed_over = self.hand_over(command);
-        Box::pin(async move {
-            handed_over?;
-            answered.await.map_err(|_| stopped())?
-        })
+        if !self.load.fits(command.weight()) {
+            let reason = "the queue is full".to_owned();
+            return Box::pin(ready(Err(StoreError::Failed { reason })));
+        }
+        wait(self.hand_over(command), answered)
     }
 
     /// Hands a command to the writer, which is there unless it panicked.
     fn hand_over(&self, command: Command<T>) -> Result<(), StoreError> {
-        let commands = self.commands.as_ref().ok_or_else(stopped)?;
-        commands.send(command).map_err(|_| stopped())
+        let (commands, _) = self.writer.as_ref().ok_or_else(stopped)?;
+        let weight = command.weight();
+        self.load.take(weight);
+        commands.send(command).map_err(|_| {
+            self.load.give_back(weight);
+            stopped()
+        })
     }
+}
+
+fn wait<'a, R: Send + 'static>(
+    handed_over: Result<(), StoreError>,
+    answered: Answered<R>,
+) -> BoxFuture<'a, Result<R, StoreError>> {
+    Box::pin(async move {
+        handed_over?;
+        answered.await.map_err(|_| stopped())?
+    })
 }
 
 impl<T: Tables> Drop for Queue<T> {
     fn drop(&mut self) {
-        // The writer ends when the queue is empty and nobody can fill it any more.
-        drop(self.commands.take());
-        if let Some(writer) = self.writer.take() {
-            let _ = writer.join();
-        }
-    }
-}
-
-struct Writer<T> {
-    tables: T,
-    lost: Arc<AtomicU64>,
-}
-
-impl<T: Tables> Writer<T> {
-    fn run(mut self, commands: &Receiver<Command<T>>) {
-        while let Ok(first) = commands.recv() {
-            let (mut records, mut writes) = (Vec::new(), Vec::new());
-            let (mut reads, mut flushes) = (Vec::new(), Vec::new());
-            for command in std::iter::once(first).chain(commands.try_iter().take(BATCH - 1)) {
-                match command {
-                    Command::Record(record) => records.push(*record),
-                    Command::Write(write) => writes.push(write),
-                    Command::Read(read) => reads.push(read),
-                    Command::Flush(answer) => flushes.push(answer),
-                }
-            }
-            self.store(&records, writes);
-            for answer in flushes {
-                let _ = answer.send(self.lost.load(Ordering::SeqCst));
-            }
-            // Whoever reads now sees what was recorded before, and perhaps some more.
-            for read in reads {
-                self.tables.read(read);
-            }
-        }
-    }
-
-    /// Stores everything together; else rows and writes apart, so that neither fails with the other. That is also a
-    /// second time, since another process may have held a lock for too long.
-    fn store(&mut self, records: &[Record], mut writes: Vec<T::Write>) {
-        if records.is_empty() && writes.is_empty() {
-            return;
-        }
-        let mut committed = self.tables.commit(records, &mut writes);
-        if committed.is_err() {
-            if let Err(error) = self.some(records, &mut []) {
-                count_lost(&self.lost, records.len() as u64, &reason(&error));
-            }
-            committed = self.some(&[], &mut writes);
-            if let Err(error) = &committed {
-                let reason = reason(error);
+        // First, so that the connection which writes is the last to close.
+        self.reader.end();
+        self.load.close(CLOSE);
+        if let Some((commands, thread)) = self.writer.take() {
+            // The writer ends when the queue is empty and nobody can fill it any more.
+            drop(commands);
+            thread.wake();
+            if !thread.join(CLOSE + MARGIN) {
+                let queued_rows = self.load.counts().queued_rows;
                 tracing::warn!(
-                    reason,
-                    "envelopes, verdicts or cursors could not be written"
+                    queued_rows,
+                    "the telemetry store was closed before its rows were stored"
                 );
             }
         }
-        for write in writes {
-            T::answer(write, committed.clone());
-        }
-    }
-
-    fn some(&mut self, records: &[Record], writes: &mut [T::Write]) -> Result<(), StoreError> {
-        if records.is_empty() && writes.is_empty() {
-            return Ok(());
-        }
-        self.tables.commit(records, writes)
-    }
-}
-
-fn count_lost(lost: &AtomicU64, rows: u64, reason: &str) {
-    lost.fetch_add(rows, Ordering::SeqCst);
-    tracing::warn!(rows, reason, "telemetry rows could not be stored");
-}
-
-fn reason(error: &StoreError) -> String {
-    match error {
-        StoreError::Failed { reason } => reason.clone(),
-        other => other.to_string(),
-    }
-}
-
-fn stopped() -> StoreError {
-    StoreError::Failed {
-        reason: "the writer has stopped".to_owned(),
     }
 }

@@ -1,5 +1,6 @@
 //! What do stored rows say together?
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use rig_spec::Usd;
@@ -108,25 +109,27 @@ pub(super) fn observed<'a>(
     route: &str,
     rows: impl Iterator<Item = &'a AttemptRow>,
 ) -> Vec<ObservedLatency> {
-    let mut served: Vec<_> = rows
-        .filter(|row| row.route == route && row.failure.is_none())
-        .map(|row| (&*row.provider, &*row.model, row.latency_ms))
-        .collect();
-    served.sort_unstable();
-    let of_model = |of: &[(&str, &str, u64)]| {
-        let (provider, model, _) = of[0];
-        let at_most = |percent: usize| of[(of.len() * percent).div_ceil(100) - 1].2;
+    let mut served: BTreeMap<_, Vec<u64>> = BTreeMap::new();
+    for row in rows.filter(|row| row.route == route && row.failure.is_none()) {
+        let model = (row.provider.to_string(), row.model.to_string());
+        served.entry(model).or_default().push(row.latency_ms);
+    }
+    observed_of(served)
+}
+
+/// Returns what latencies come to, which are given by provider and model.
+pub(super) fn observed_of(served: BTreeMap<(String, String), Vec<u64>>) -> Vec<ObservedLatency> {
+    let of_model = |((provider, model), mut latencies): ((String, String), Vec<u64>)| {
+        latencies.sort_unstable();
+        let at_most = |percent: usize| latencies[(latencies.len() * percent).div_ceil(100) - 1];
         ObservedLatency {
-            provider: provider.to_owned(),
-            model: model.to_owned(),
-            attempts: of.len() as u64,
+            provider,
+            model,
+            attempts: latencies.len() as u64,
             p50_ms: at_most(50),
             p90_ms: at_most(90),
             p99_ms: at_most(99),
         }
     };
-    served
-        .chunk_by(|a, b| (a.0, a.1) == (b.0, b.1))
-        .map(of_model)
-        .collect()
+    served.into_iter().map(of_model).collect()
 }

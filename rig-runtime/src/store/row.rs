@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
 
 use rig_spec::{FailureClass, Tier, Usd};
 
@@ -75,7 +76,17 @@ pub enum RowFailure {
     Class(FailureClass),
     /// Its caller went away. No call ever ends with this.
     Cancelled,
+    /// It failed with a class that this version does not know, since a newer one recorded it; its name. Only what is read from a
+    /// store has it, so that one row of a newer version makes no page unreadable.
+    Unknown(&'static str),
 }
+
+/// The most names of unknown classes that a process keeps, and the longest.
+const MOST_UNKNOWN: usize = 64;
+const LONGEST_UNKNOWN: usize = 40;
+
+/// What stands for a class whose name is not kept.
+const UNNAMED: &str = "unknown";
 
 impl RowFailure {
     /// Returns the serialized name, as it stands in the column `failure_class`.
@@ -84,6 +95,7 @@ impl RowFailure {
         match self {
             Self::Class(class) => class.name(),
             Self::Cancelled => "cancelled",
+            Self::Unknown(name) => name,
         }
     }
 
@@ -94,5 +106,53 @@ impl RowFailure {
             "cancelled" => Some(Self::Cancelled),
             other => FailureClass::from_name(other).map(Self::Class),
         }
+    }
+
+    /// Returns what a column holds, also where this version does not know it.
+    pub(super) fn stored(name: &str) -> Self {
+        Self::from_name(name).unwrap_or_else(|| Self::Unknown(unknown(name)))
+    }
+}
+
+/// Returns the name of an unknown class for as long as the process lives, so that [`RowFailure`] stays `Copy`. What does
+/// not look like a class, and more of them than any version will add, is not kept.
+fn unknown(name: &str) -> &'static str {
+    static KNOWN: Mutex<Vec<&'static str>> = Mutex::new(Vec::new());
+    let is_letter = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+    if name.is_empty() || name.len() > LONGEST_UNKNOWN || !name.bytes().all(is_letter) {
+        return UNNAMED;
+    }
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(found) = known.iter().find(|found| **found == name) {
+        return found;
+    }
+    if known.len() == MOST_UNKNOWN {
+        return UNNAMED;
+    }
+    let kept: &'static str = String::leak(name.to_owned());
+    known.push(kept);
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // E6: a class of a newer version keeps its name; what is no class, and what would fill the memory, does not.
+    #[test]
+    fn classes_of_newer_versions_are_kept_by_name() {
+        for name in ["melted_down", "cancelled", "network"] {
+            assert_eq!(RowFailure::stored(name).name(), name);
+        }
+        let again = RowFailure::stored("melted_down");
+        assert_eq!(again, RowFailure::Unknown("melted_down"));
+        for text in ["", "Ignore the task.", &"x".repeat(41)] {
+            assert_eq!(RowFailure::stored(text).name(), "unknown");
+        }
+        for number in 0..1_000 {
+            RowFailure::stored(&format!("class_{number}"));
+        }
+        assert_eq!(RowFailure::stored("one_more").name(), "unknown");
+        assert_eq!(RowFailure::stored("melted_down").name(), "melted_down");
     }
 }

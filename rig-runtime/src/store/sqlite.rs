@@ -1,8 +1,8 @@
 //! How are rows kept in a SQLite file?
 //!
-//! One thread owns the connection. Rows, reservations and settlements wait for it in a bounded queue, and whatever has
-//! queued up becomes one transaction. Several processes may share a file: it is in WAL mode, and a writer waits for
-//! another's lock.
+//! One thread owns the connection that writes. Rows, reservations and settlements wait for it in a queue, and whatever has
+//! queued up becomes one transaction. Another thread reads, on a connection of its own. Several processes may share a file: it
+//! is in WAL mode, and a writer waits for another's lock for as long as the process lives.
 //!
 //! **Invariant:** a row whose [`Store::flush`] has returned `Ok` survives `kill -9` and, as far as the disk
 //! tells the truth, a loss of power: commits are synced (`synchronous = FULL`). Rows still in the queue do not.
@@ -10,15 +10,17 @@
 use std::fmt;
 use std::future::ready;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rig_spec::Usd;
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::queue::{Ask, Asked, Queue, Record, Tables};
+use super::envelope::check_name;
+use super::queue::{Ask, Asked, Queue, Reads, Record, Tables, Trouble};
 use super::{
-    AttemptRow, Capture, ChargeRow, Envelope, EnvelopeState, ExportNext, ExportState, ExportTurn,
-    Exported, Grade, ObservedLatency, Page, Prune, Pruned, Reserve, Reserved, Spend, Spending,
-    Store, StoreError, VerdictRow, VerdictsOf,
+    AttemptRow, Capture, ChargeRow, Envelope, EnvelopeState, ExportNext, ExportState, ExportTurn, Exported,
+    Grade, ObservedLatency, Page, Prune, Pruned, Reserve, Reserved, Spend, Spending, Store, StoreCounts,
+    StoreError, VerdictRow, VerdictsOf,
 };
 use crate::transport::BoxFuture;
 
@@ -33,9 +35,12 @@ mod reading;
 mod schema;
 mod verdicts;
 
+/// How long opening a file may take. A lock does not count: a locked file is opened when the lock is gone.
+const OPENING: Duration = Duration::from_secs(20);
+
 /// Keeps rows in the table `inferences` of a SQLite file.
 ///
-/// Dropping the store writes what is queued and waits for it.
+/// Dropping the store writes what is queued, and waits for it for at most [`CLOSE`](super::CLOSE).
 pub struct SqliteStore {
     path: PathBuf,
     queue: Queue<File>,
@@ -46,22 +51,48 @@ struct File {
     connection: Connection,
 }
 
-/// What is asked of the file, in a transaction or between two.
+/// The file, on the reader's thread.
+struct Reader {
+    path: PathBuf,
+    /// `None` until it is needed.
+    connection: Option<Connection>,
+}
+
+/// What is asked of the file.
 type Work = Box<dyn for<'a> Ask<&'a Connection, rusqlite::Error>>;
+
+/// What is done with envelopes, as a part of a transaction.
+struct Money {
+    work: Work,
+    /// Whether it is left undone if nobody waits for it any more.
+    needs_asker: bool,
+}
 
 impl SqliteStore {
     /// Opens the file, and creates it and its folder where they are missing.
+    ///
+    /// It waits for no lock. A file whose tables are not up to date, and that another process holds a lock of, is opened once
+    /// the lock is gone; until then rows are queued, and whatever is asked waits.
     ///
     /// # Errors
     ///
     /// Returns [`StoreError::Newer`] for a file of a newer version, and [`StoreError::Unavailable`] for one that
     /// cannot be opened, written or read as a telemetry store. The file is then left as it was.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        Self::start(path, open::open(path)?)
+        let of_writer = path.to_owned();
+        Self::start(path, move || open::open(&of_writer))
     }
 
-    fn start(path: &Path, connection: Connection) -> Result<Self, StoreError> {
-        let queue = Queue::start(&open::location(path), || Ok(File { connection }))?;
+    fn start(
+        path: &Path,
+        mut open: impl FnMut() -> Result<Connection, Trouble> + Send + 'static,
+    ) -> Result<Self, StoreError> {
+        let reader = Reader {
+            path: path.to_owned(),
+            connection: None,
+        };
+        let open = move || open().map(|connection| File { connection });
+        let queue = Queue::start(&open::location(path), OPENING, open, reader)?;
         let path = path.to_owned();
         Ok(Self { path, queue })
     }
@@ -69,10 +100,16 @@ impl SqliteStore {
     /// Returns how many rows could not be stored since the store was opened.
     #[must_use]
     pub fn lost_rows(&self) -> u64 {
-        self.queue.lost_rows()
+        self.queue.counts().lost_rows
     }
 
-    /// Has the writer read something.
+    /// Returns how many rows were stored more than [`GRACE`](super::GRACE) after they were handed over.
+    #[must_use]
+    pub fn late_rows(&self) -> u64 {
+        self.queue.counts().late_rows
+    }
+
+    /// Has the reader read something.
     fn read<T: Send + 'static>(
         &self,
         read: impl Fn(&Connection) -> rusqlite::Result<T> + Send + 'static,
@@ -84,10 +121,20 @@ impl SqliteStore {
     /// Has the writer do something as a part of a transaction.
     fn transact<T: Send + 'static>(
         &self,
+        needs_asker: bool,
+        work: impl Fn(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> BoxFuture<'_, Result<T, StoreError>> {
+        let (work, answered) = Asked::new(move |connection: &mut &Connection| work(connection));
+        self.queue.write(Money { work, needs_asker }, answered)
+    }
+
+    /// Has the writer do something in a transaction of its own.
+    fn aside<T: Send + 'static>(
+        &self,
         work: impl Fn(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> BoxFuture<'_, Result<T, StoreError>> {
         let (asked, answered) = Asked::new(move |connection: &mut &Connection| work(connection));
-        self.queue.write(asked, answered)
+        self.queue.aside(asked, answered)
     }
 }
 
@@ -98,6 +145,14 @@ impl Store for SqliteStore {
 
     fn record_captured(&self, row: AttemptRow, capture: Capture) {
         self.queue.record(row, Some(capture));
+    }
+
+    fn room(&self) -> BoxFuture<'_, ()> {
+        self.queue.room()
+    }
+
+    fn counts(&self) -> StoreCounts {
+        self.queue.counts()
     }
 
     fn flush(&self) -> BoxFuture<'_, Result<(), StoreError>> {
@@ -135,17 +190,33 @@ impl Store for SqliteStore {
         envelope: Envelope,
         now_ms: i64,
     ) -> BoxFuture<'_, Result<EnvelopeState, StoreError>> {
-        self.transact(move |connection| envelopes::open(connection, &envelope, now_ms))
+        if let Err(error) = check_name("envelope", &envelope.name) {
+            return Box::pin(ready(Err(error)));
+        }
+        self.transact(false, move |connection| {
+            envelopes::open(connection, &envelope, now_ms)
+        })
     }
 
     fn reserve(&self, wanted: Reserve) -> BoxFuture<'_, Result<Reserved, StoreError>> {
-        self.transact(move |connection| envelopes::reserve(connection, &wanted))
+        if let Err(error) = check_name("envelope", &wanted.envelope.name) {
+            return Box::pin(ready(Err(error)));
+        }
+        // Whoever has gone away keeps nothing from those who still wait.
+        self.transact(true, move |connection| {
+            envelopes::reserve(connection, &wanted)
+        })
     }
 
     fn settle(&self, id: &str, charge: Option<Usd>) {
         let id = id.to_owned();
+        let settle = move |connection: &mut &Connection| envelopes::settle(connection, &id, charge);
         // Nobody waits for it.
-        drop(self.transact(move |connection| envelopes::settle(connection, &id, charge)));
+        let (work, _) = Asked::new(settle);
+        self.queue.settle(Money {
+            work,
+            needs_asker: false,
+        });
     }
 
     fn envelope(
@@ -154,11 +225,13 @@ impl Store for SqliteStore {
         now_ms: i64,
     ) -> BoxFuture<'_, Result<Option<EnvelopeState>, StoreError>> {
         let name = name.to_owned();
-        self.transact(move |connection| envelopes::state(connection, &name, now_ms))
+        self.transact(false, move |connection| {
+            envelopes::state(connection, &name, now_ms)
+        })
     }
 
     fn envelopes(&self, now_ms: i64) -> BoxFuture<'_, Result<Vec<EnvelopeState>, StoreError>> {
-        self.transact(move |connection| envelopes::all(connection, now_ms))
+        self.transact(false, move |connection| envelopes::all(connection, now_ms))
     }
 
     fn charges(&self, envelope: &str) -> BoxFuture<'_, Result<Vec<ChargeRow>, StoreError>> {
@@ -171,7 +244,7 @@ impl Store for SqliteStore {
             return Box::pin(ready(Err(StoreError::Score)));
         }
         let id = grade.of.id().to_owned();
-        let is_known = self.transact(move |connection| verdicts::grade(connection, &grade));
+        let is_known = self.aside(move |connection| verdicts::grade(connection, &grade));
         Box::pin(async move {
             match is_known.await? {
                 true => Ok(()),
@@ -185,11 +258,27 @@ impl Store for SqliteStore {
     }
 
     fn next_export(&self, turn: ExportTurn) -> BoxFuture<'_, Result<ExportNext, StoreError>> {
-        self.transact(move |connection| exports::next(connection, &turn))
+        if let Err(error) = turn.check() {
+            return Box::pin(ready(Err(error)));
+        }
+        let asked = turn.clone();
+        let looked = self.read(move |connection| exports::look(connection, &asked));
+        Box::pin(async move {
+            let (next, seen) = looked.await?;
+            if !matches!(next, ExportNext::Rows(_)) {
+                return Ok(next);
+            }
+            // Somebody may have come between, since nothing was locked meanwhile.
+            let take = move |connection: &Connection| exports::take(connection, &turn, &seen);
+            match self.aside(take).await? {
+                true => Ok(next),
+                false => Ok(ExportNext::Taken),
+            }
+        })
     }
 
     fn exported(&self, done: Exported) -> BoxFuture<'_, Result<(), StoreError>> {
-        self.transact(move |connection| exports::done(connection, &done))
+        self.aside(move |connection| exports::done(connection, &done))
     }
 
     fn exports(&self) -> BoxFuture<'_, Result<Vec<ExportState>, StoreError>> {
@@ -215,33 +304,68 @@ impl fmt::Debug for SqliteStore {
 }
 
 impl Tables for File {
-    type Write = Work;
-    type Read = Work;
+    type Write = Money;
+    type Aside = Work;
+    type Reads = Reader;
 
-    fn commit(&mut self, records: &[Record], writes: &mut [Work]) -> Result<(), StoreError> {
-        commit(&mut self.connection, records, writes).map_err(failed)
+    fn commit(&mut self, records: &[Record], writes: &mut [Money]) -> Result<(), Trouble> {
+        commit(&mut self.connection, records, writes).map_err(trouble)
     }
 
-    fn answer(write: Work, committed: Result<(), StoreError>) {
-        write.answer(committed);
+    fn answer(write: Money, committed: Result<(), StoreError>) {
+        write.work.answer(committed);
+    }
+
+    fn aside(&mut self, aside: &mut Work) -> Result<(), Trouble> {
+        transact(&mut self.connection, |connection| {
+            aside.apply(&mut &*connection)
+        })
+        .map_err(trouble)
+    }
+
+    fn answer_aside(aside: Work, committed: Result<(), StoreError>) {
+        aside.answer(committed);
+    }
+}
+
+impl Reads for Reader {
+    type Read = Work;
+
+    fn is_awaited(read: &Work) -> bool {
+        read.is_awaited()
     }
 
     fn read(&mut self, mut read: Work) {
-        let done = read.apply(&mut &self.connection).map_err(failed);
-        read.answer(done);
+        let connection = match &mut self.connection {
+            Some(connection) => Ok(&*connection),
+            none => open::reader(&self.path).map(|opened| &*none.insert(opened)),
+        };
+        let done = connection.and_then(|mut connection| read.apply(&mut connection));
+        read.answer(done.map_err(failed));
     }
 }
 
 fn commit(
     connection: &mut Connection,
     records: &[Record],
-    writes: &mut [Work],
+    writes: &mut [Money],
+) -> rusqlite::Result<()> {
+    transact(connection, |connection| {
+        insert(connection, records)?;
+        let is_due = |write: &&mut Money| !write.needs_asker || write.work.is_awaited();
+        for write in writes.iter_mut().filter(is_due) {
+            write.work.apply(&mut &*connection)?;
+        }
+        Ok(())
+    })
+}
+
+fn transact(
+    connection: &mut Connection,
+    work: impl FnOnce(&Connection) -> rusqlite::Result<()>,
 ) -> rusqlite::Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    insert(&transaction, records)?;
-    for write in writes {
-        write.apply(&mut &*transaction)?;
-    }
+    work(&transaction)?;
     transaction.commit()
 }
 
@@ -258,6 +382,16 @@ fn insert(connection: &Connection, records: &[Record]) -> rusqlite::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Returns the trouble of a write: another's lock passes.
+fn trouble(error: rusqlite::Error) -> Trouble {
+    let is_busy = open::is_busy(&error);
+    let error = failed(error);
+    match is_busy {
+        true => Trouble::Passing(error),
+        false => Trouble::Lasting(error),
+    }
 }
 
 fn failed(error: rusqlite::Error) -> StoreError {

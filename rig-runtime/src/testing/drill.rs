@@ -139,6 +139,7 @@ fn job(route: &'static Route, quality: Option<QualityGate>) -> Job {
     }
     let dimensions = route.project.dimensions.iter();
     Job {
+        waited: Duration::ZERO,
         route,
         variant: None,
         input,

@@ -284,6 +284,7 @@ impl World {
             }
         }
         Rig::of(Parts {
+            slow: Default::default(),
             access: Access::new(settings),
             transport: Box::new(self.clone()),
             exporters: Exporters::default(),

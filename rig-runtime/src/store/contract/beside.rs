@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use rig_spec::Usd;
 use uuid::Uuid;
 
 use super::super::{
-    AttemptRow, ExportBatch, ExportNext, ExportRow, ExportTurn, Exported, Grade, Graded, Store,
-    StoreError, Verdict, VerdictRow, VerdictsOf,
+    AttemptRow, Envelope, ExportBatch, ExportNext, ExportRow, ExportTurn, Exported, Grade, Graded,
+    Reserved, Store, StoreError, Verdict, VerdictRow, VerdictsOf,
 };
-use super::{block_on, row};
+use super::{block_on, row, wanted};
 
 /// W5: beside the rows, of whatever has rows, every one of them and each once.
 pub(super) fn check_verdicts(store: &dyn Store) {
@@ -80,6 +81,39 @@ pub(super) fn check_verdicts(store: &dyn Store) {
         .map(|verdict| verdict.id)
         .collect();
     assert_eq!(ids, ["2", "3", "1", "5"]);
+}
+
+// E6: a name that some store cannot hold is an error of every store, for whoever gives it and nobody else. The longest is held,
+// whatever its characters are.
+pub(super) fn check_names(store: &dyn Store) {
+    let limit = Envelope::LONGEST_NAME;
+    for character in ["n", "é", "\0"] {
+        let name = character.repeat(limit / character.len());
+        let id = format!("long {character:?}");
+        let reserved = block_on(store.reserve(wanted(&name, 10, &id, 4)));
+        assert_eq!(reserved, Ok(Reserved::Granted));
+        let state = block_on(store.envelope(&name, 1_000)).unwrap();
+        assert_eq!(state.map(|state| state.reserved), Some(Usd::nanos(4)));
+        store.settle(&id, Some(Usd::ZERO));
+    }
+    let name = "n".repeat(limit + 1);
+    let refused = |of| StoreError::Name {
+        of,
+        limit,
+        length: limit + 1,
+    };
+    let waits = store.reserve(wanted("short", 10, "short", 10));
+    let reserved = block_on(store.reserve(wanted(&name, 10, "longer", 4)));
+    assert_eq!(reserved, Err(refused("envelope")));
+    let envelope = wanted(&name, 10, "longer", 4).envelope;
+    let opened = block_on(store.open_envelope(envelope, 0));
+    assert_eq!(opened, Err(refused("envelope")));
+    assert_eq!(block_on(store.envelope(&name, 0)), Ok(None));
+    let next = block_on(store.next_export(turn(&name, "a", 0, 1)));
+    assert_eq!(next, Err(refused("exporter")));
+    let next = block_on(store.next_export(turn("named", &name, 0, 1)));
+    assert_eq!(next, Err(refused("worker")));
+    assert_eq!(block_on(waits), Ok(Reserved::Granted));
 }
 
 fn turn(exporter: &str, worker: &str, now_ms: i64, most: u32) -> ExportTurn {

@@ -33,6 +33,15 @@ pub(super) struct Needs {
     pub(super) charge: Option<String>,
     /// Whatever lapses until then, in milliseconds since 1970 (UTC).
     pub(super) now_ms: Option<i64>,
+    /// Whether it is left undone if nobody waits for it any more.
+    pub(super) asker: bool,
+}
+
+impl Money {
+    /// Returns whether it is still to be done.
+    pub(super) fn is_due(&self) -> bool {
+        !self.needs.asker || self.ask.is_awaited()
+    }
 }
 
 const OPEN: &str = "
@@ -106,7 +115,7 @@ pub(super) fn charges(session: &mut Session, envelope: &str) -> Result<Vec<Charg
     let rows = session.query(columns::CHARGED, &[&envelope])?;
     let rows: HashMap<_, _> = rows
         .iter()
-        .filter_map(|row| Some((row.get::<_, String>("id"), columns::read(row)?)))
+        .map(|row| (row.get::<_, String>("id"), columns::read(row)))
         .collect();
     let charges = session.query(OF_ENVELOPE, &[&envelope])?;
     let row = |found: &Row| {

@@ -156,20 +156,14 @@ fn insert_captures(session: &mut Session, captures: &[&Capture]) -> Result<(), E
     Ok(())
 }
 
-/// Returns the rows of a run, in the order of `attempt`; `None` for a row that this build cannot read.
-pub(super) fn of_run(
-    session: &mut Session,
-    run_id: &str,
-) -> Result<Vec<Option<AttemptRow>>, Error> {
+/// Returns the rows of a run, in the order of `attempt`.
+pub(super) fn of_run(session: &mut Session, run_id: &str) -> Result<Vec<AttemptRow>, Error> {
     let rows = session.query(SELECT, &[&text(run_id)])?;
     Ok(rows.iter().map(read).collect())
 }
 
-/// Returns the rows of a page, in the order of their ids; `None` for a row that this build cannot read.
-pub(super) fn of_page(
-    session: &mut Session,
-    page: &Page,
-) -> Result<Vec<Option<AttemptRow>>, Error> {
+/// Returns the rows of a page, in the order of their ids.
+pub(super) fn of_page(session: &mut Session, page: &Page) -> Result<Vec<AttemptRow>, Error> {
     let window = &page.window_ms;
     let (after, limit) = (text(&page.after), i64::from(page.limit));
     let rows = session.query(SELECT_PAGE, &[&after, &window.start, &window.end, &limit])?;
@@ -191,11 +185,12 @@ pub(super) fn captures(session: &mut Session, route: &str) -> Result<Vec<Capture
     Ok(rows.iter().map(capture).collect())
 }
 
-/// Reads a row of `inferences`; `None` for one that this build cannot read.
-pub(super) fn read(row: &Row) -> Option<AttemptRow> {
+/// Reads a row of `inferences`. What only a newer version understands, e.g. a tier, is left out, so that one such row makes
+/// no run and no page unreadable.
+pub(super) fn read(row: &Row) -> AttemptRow {
     let maybe = |column| row.get::<_, Option<i64>>(column).map(unsigned);
     let owned = |column| Cow::Owned(row.get::<_, String>(column));
-    Some(AttemptRow {
+    AttemptRow {
         id: row.get("id"),
         ts_ms: row.get("ts"),
         run_id: row.get("run_id"),
@@ -205,7 +200,7 @@ pub(super) fn read(row: &Row) -> Option<AttemptRow> {
         model: owned("model"),
         requested_tier: named(row, "requested_tier", |name| {
             Tier::ALL.into_iter().find(|tier| tier.name() == name)
-        })?,
+        }),
         served_tier: row.get("served_tier"),
         tokens_in: maybe("tokens_in"),
         tokens_out: maybe("tokens_out"),
@@ -216,9 +211,9 @@ pub(super) fn read(row: &Row) -> Option<AttemptRow> {
         usage_missing: row.get("usage_missing"),
         latency_ms: count(row, "latency_ms"),
         ttfb_ms: maybe("ttfb_ms"),
-        failure: named(row, "failure_class", RowFailure::from_name)?,
+        failure: named(row, "failure_class", |name| Some(RowFailure::stored(name))),
         attempt: small(row, "attempt"),
-        tags: named(row, "tags", |json| serde_json::from_str(json).ok())?.unwrap_or_default(),
+        tags: named(row, "tags", |json| serde_json::from_str(json).ok()).unwrap_or_default(),
         served_variant: row
             .get::<_, Option<String>>("served_variant")
             .map(Cow::Owned),
@@ -226,16 +221,13 @@ pub(super) fn read(row: &Row) -> Option<AttemptRow> {
         cache_key: row.get("cache_key"),
         prefix_fingerprint: row.get("prefix_fingerprint"),
         lane: owned("lane"),
-        traceparent: named(row, "traceparent", Traceparent::parse)?,
-    })
+        traceparent: named(row, "traceparent", Traceparent::parse),
+    }
 }
 
 /// Reads a text column that only some texts are good for; `None` for one that is not.
-fn named<T>(row: &Row, column: &str, read: impl FnOnce(&str) -> Option<T>) -> Option<Option<T>> {
-    match row.get::<_, Option<&str>>(column) {
-        None => Some(None),
-        Some(text) => read(text).map(Some),
-    }
+fn named<T>(row: &Row, column: &str, read: impl FnOnce(&str) -> Option<T>) -> Option<T> {
+    row.get::<_, Option<&str>>(column).and_then(read)
 }
 
 /// Reads a column of a count.

@@ -66,9 +66,8 @@ pub(super) fn next(session: &mut Session, turn: &ExportTurn) -> Result<ExportNex
     }
     session.execute(ALONE, &[])?;
     let rows = session.query(NEXT, &[&cursor, &i64::from(turn.most)])?;
-    // A row of a newer version may have words that this one does not know. Nothing waits behind it.
     let rows: Vec<(&str, _)> = rows.iter().map(|row| (row.get("id"), read(row))).collect();
-    let next = ExportNext::of(rows.iter().map(|(id, row)| (*id, row.as_ref())));
+    let next = ExportNext::of(rows.iter().map(|(id, row)| (*id, Some(row))));
     if next != ExportNext::Nothing {
         let Holder {
             worker,

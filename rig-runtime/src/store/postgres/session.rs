@@ -6,6 +6,7 @@ use std::io;
 use std::time::Duration;
 
 use postgres::config::TargetSessionAttrs;
+use postgres::error::SqlState;
 use postgres::types::ToSql;
 use postgres::{Client, Config, Error, Row, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
@@ -30,6 +31,7 @@ const SETTINGS: &str = "
 const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE";
 
 /// Where a database is, and how to get there.
+#[derive(Clone)]
 pub(super) struct Server {
     config: Config,
     tls: MakeRustlsConnect,
@@ -90,7 +92,12 @@ impl Session {
         &mut self.client
     }
 
-    /// Does something in a transaction. After an error the session is of no use any more.
+    /// Returns whether the session is of use after an error, whose transaction ends here.
+    pub(super) fn recovers(&mut self) -> bool {
+        self.client.batch_execute("ROLLBACK").is_ok()
+    }
+
+    /// Does something in a transaction, which an error leaves open.
     pub(super) fn transact<T>(
         &mut self,
         work: impl FnOnce(&mut Self) -> Result<T, Error>,
@@ -139,6 +146,11 @@ pub(super) fn is_passing(error: &Error) -> bool {
     }
     let is_of_io = |source: &(dyn std::error::Error + 'static)| source.is::<io::Error>();
     error.is_closed() || error.source().is_none_or(is_of_io)
+}
+
+/// Returns whether it failed because others held a lock for too long.
+pub(super) fn is_locked(error: &Error) -> bool {
+    error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE)
 }
 
 /// Returns what went wrong. A server's details may quote rows, so that only its message is told.

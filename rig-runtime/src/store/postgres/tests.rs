@@ -245,8 +245,8 @@ fn the_views_show_days_tags_and_envelopes() {
     let Some(fresh) = Fresh::new() else { return };
     let store = fresh.open();
     store.record(row("a", 1));
-    drop(store.reserve(wanted("e", 5_000_000_000, "r1", 2_000_000_000)));
-    drop(store.reserve(wanted("e", 0, "r2", 500_000_000)));
+    block_on(store.reserve(wanted("e", 5_000_000_000, "r1", 2_000_000_000))).unwrap();
+    block_on(store.reserve(wanted("e", 0, "r2", 500_000_000))).unwrap();
     store.settle("r1", Some(Usd::nanos(1_250_000_000)));
     block_on(store.flush()).unwrap();
     let mut client = fresh.client();

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 
 use rig_spec::{Tier, Usd};
-use rusqlite::types::Type;
 use rusqlite::{Connection, Row, Statement, named_params, params};
 
 use super::super::{AttemptRow, Page, RowFailure, Traceparent};
@@ -75,7 +74,8 @@ pub(super) fn of_page(connection: &Connection, page: &Page) -> rusqlite::Result<
     select.query_map(params, read)?.collect()
 }
 
-/// Reads a row of `inferences`.
+/// Reads a row of `inferences`. What only a newer version understands, e.g. a tier, is left out, so that one such row makes
+/// no run and no page unreadable.
 pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<AttemptRow> {
     let unsigned = |column| -> rusqlite::Result<Option<u64>> {
         Ok(row
@@ -88,7 +88,7 @@ pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<AttemptRow> {
         ts_ms: row.get("ts")?,
         run_id: row.get("run_id")?,
         route: owned("route")?,
-        route_version: row.get("route_version")?,
+        route_version: small(row, "route_version")?,
         provider: owned("provider")?,
         model: owned("model")?,
         requested_tier: named(row, "requested_tier", |name| {
@@ -104,8 +104,8 @@ pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<AttemptRow> {
         usage_missing: row.get("usage_missing")?,
         latency_ms: unsigned("latency_ms")?.unwrap_or(0),
         ttfb_ms: unsigned("ttfb_ms")?,
-        failure: named(row, "failure_class", RowFailure::from_name)?,
-        attempt: row.get("attempt")?,
+        failure: named(row, "failure_class", |name| Some(RowFailure::stored(name)))?,
+        attempt: small(row, "attempt")?,
         tags: named(row, "tags", |json| serde_json::from_str(json).ok())?.unwrap_or_default(),
         served_variant: row
             .get::<_, Option<String>>("served_variant")?
@@ -118,19 +118,19 @@ pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<AttemptRow> {
     })
 }
 
-/// Reads a text column that only some texts are good for.
+/// Reads a text column that only some texts are good for; `None` for one that is not.
 fn named<T>(
     row: &Row<'_>,
     column: &str,
     read: impl FnOnce(&str) -> Option<T>,
 ) -> rusqlite::Result<Option<T>> {
-    let Some(text) = row.get::<_, Option<String>>(column)? else {
-        return Ok(None);
-    };
-    let unknown = || format!("the column `{column}` holds an unknown value").into();
-    read(&text)
-        .map(Some)
-        .ok_or_else(|| rusqlite::Error::FromSqlConversionFailure(0, Type::Text, unknown()))
+    let text = row.get::<_, Option<String>>(column)?;
+    Ok(text.and_then(|text| read(&text)))
+}
+
+fn small(row: &Row<'_>, column: &str) -> rusqlite::Result<u32> {
+    let count: i64 = row.get(column)?;
+    Ok(u32::try_from(count).unwrap_or(0))
 }
 
 /// Reads a column of a count.

@@ -8,8 +8,46 @@ use super::super::export::{Holder, LISTED};
 use super::super::{ExportNext, ExportState, ExportTurn, Exported, SetAside};
 use super::columns;
 
-/// Gives a worker the rows after the cursor, and the turn with them.
-pub(super) fn next(connection: &Connection, turn: &ExportTurn) -> rusqlite::Result<ExportNext> {
+/// Returns the rows after the cursor, if it is the worker's turn, and what was seen of the exporter.
+pub(super) fn look(
+    connection: &Connection,
+    turn: &ExportTurn,
+) -> rusqlite::Result<(ExportNext, Seen)> {
+    let snapshot = connection.unchecked_transaction()?;
+    let seen = seen(&snapshot, turn)?;
+    if seen.keeps_out(turn) {
+        return Ok((ExportNext::Taken, seen));
+    }
+    // Whose row is gone starts anew: rather once more than not at all.
+    let mut select = snapshot.prepare_cached(
+        "SELECT * FROM inferences
+         WHERE rowid > coalesce((SELECT rowid FROM inferences WHERE id = ?1), 0)
+         ORDER BY rowid LIMIT ?2",
+    )?;
+    // Nothing waits behind a row that cannot be read.
+    let rows = select.query_map((&seen.cursor, turn.most), |row| {
+        Ok((row.get::<_, String>("id")?, columns::read(row).ok()))
+    })?;
+    let rows: Vec<_> = rows.collect::<rusqlite::Result<_>>()?;
+    let next = ExportNext::of(rows.iter().map(|(id, row)| (id.as_str(), row.as_ref())));
+    Ok((next, seen))
+}
+
+/// How far an exporter has come, and whose turn it is.
+#[derive(Default)]
+pub(super) struct Seen {
+    cursor: Option<String>,
+    holder: Option<Holder>,
+}
+
+impl Seen {
+    fn keeps_out(&self, turn: &ExportTurn) -> bool {
+        let holder = self.holder.as_ref();
+        holder.is_some_and(|holder| holder.keeps_out(turn))
+    }
+}
+
+fn seen(connection: &Connection, turn: &ExportTurn) -> rusqlite::Result<Seen> {
     let found = connection
         .prepare_cached("SELECT cursor, worker, taken, lapses FROM exports WHERE exporter = ?1")?
         .query_row([&turn.exporter], |row| {
@@ -20,32 +58,25 @@ pub(super) fn next(connection: &Connection, turn: &ExportTurn) -> rusqlite::Resu
                     lapses_ms: row.get("lapses")?,
                 })
             });
-            Ok((row.get::<_, Option<String>>("cursor")?, holder.transpose()?))
+            Ok(Seen {
+                cursor: row.get("cursor")?,
+                holder: holder.transpose()?,
+            })
         })
         .optional()?;
-    let (cursor, holder) = found.unwrap_or_default();
-    if holder.is_some_and(|holder| holder.keeps_out(turn)) {
-        return Ok(ExportNext::Taken);
-    }
-    // Whose row is gone starts anew: rather once more than not at all.
-    let mut select = connection.prepare_cached(
-        "SELECT * FROM inferences
-         WHERE rowid > coalesce((SELECT rowid FROM inferences WHERE id = ?1), 0)
-         ORDER BY rowid LIMIT ?2",
-    )?;
-    // A row of a newer version may have words that this one does not know. Nothing waits behind it.
-    let rows = select.query_map((cursor, turn.most), |row| {
-        Ok((row.get::<_, String>("id")?, columns::read(row).ok()))
-    })?;
-    let rows: Vec<_> = rows.collect::<rusqlite::Result<_>>()?;
-    let next = ExportNext::of(rows.iter().map(|(id, row)| (id.as_str(), row.as_ref())));
-    if next != ExportNext::Nothing {
-        take(connection, turn)?;
-    }
-    Ok(next)
+    Ok(found.unwrap_or_default())
 }
 
-fn take(connection: &Connection, turn: &ExportTurn) -> rusqlite::Result<()> {
+/// Gives a worker the turn, unless another has it or has moved the cursor since it was seen.
+pub(super) fn take(
+    connection: &Connection,
+    turn: &ExportTurn,
+    before: &Seen,
+) -> rusqlite::Result<bool> {
+    let now = seen(connection, turn)?;
+    if now.keeps_out(turn) || now.cursor != before.cursor {
+        return Ok(false);
+    }
     let Holder {
         worker,
         taken_ms,
@@ -63,7 +94,7 @@ fn take(connection: &Connection, turn: &ExportTurn) -> rusqlite::Result<()> {
             ":taken": taken_ms,
             ":lapses": lapses_ms,
         })?;
-    Ok(())
+    Ok(true)
 }
 
 /// Ends a worker's turn, and moves the cursor if its rows have arrived. Whoever has lost the turn moves nothing.

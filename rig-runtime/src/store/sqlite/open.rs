@@ -7,24 +7,25 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags};
 
+use super::super::queue::Trouble;
 use super::super::{StoreError, private};
 use super::schema;
 
-/// How long to wait for another process's lock.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long SQLite itself waits for another process's lock. Whoever writes tries again then, unless the store is being closed.
+const BUSY_TIMEOUT: Duration = Duration::from_millis(250);
 
-/// How often, and how long apart, the switch to WAL mode is tried: SQLite does not wait for locks there.
-const WAL_TRIES: u32 = 1_000;
-const WAL_PAUSE: Duration = Duration::from_millis(10);
+/// How long a reader waits for a lock: only a writer without WAL mode, and one that opens the file after a crash, hold one.
+const READER_BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The first schema version whose files are made for their owner alone.
 const OWNERS_SINCE: u32 = 8;
 
-/// Opens a file for the writer: checked, in WAL mode, at the newest schema version.
-pub(super) fn open(path: &Path) -> Result<Connection, StoreError> {
+/// Opens a file for the writer: checked, in WAL mode, at the newest schema version. Of a file that is up to date no lock is
+/// taken.
+pub(super) fn open(path: &Path) -> Result<Connection, Trouble> {
     let path = plain(path);
     if let Some(folder) = path.parent() {
-        private::directory(folder).map_err(|error| unavailable(&path, error))?;
+        private::directory(folder).map_err(|error| Trouble::Lasting(unavailable(&path, error)))?;
     }
     // An empty file is an empty database. SQLite gives its log and its index the mode of the file. Where none can be made,
     // SQLite says why.
@@ -33,13 +34,31 @@ pub(super) fn open(path: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
         | OpenFlags::SQLITE_OPEN_CREATE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection =
-        Connection::open_with_flags(&path, flags).map_err(|error| unavailable(&path, error))?;
-    let found = check(&connection, &path)?;
+    let trouble = |error: rusqlite::Error| {
+        let is_busy = is_busy(&error);
+        let error = unavailable(&path, error);
+        match is_busy {
+            true => Trouble::Passing(error),
+            false => Trouble::Lasting(error),
+        }
+    };
+    let connection = Connection::open_with_flags(&path, flags).map_err(trouble)?;
+    let checked = check(&connection, &path).map_err(trouble)?;
+    let found = checked.map_err(Trouble::Lasting)?;
     if (1..OWNERS_SINCE).contains(&found) {
         tighten(&path);
     }
-    prepare(connection).map_err(|error| unavailable(&path, error))
+    prepare(connection).map_err(trouble)
+}
+
+/// Opens a file for the reader, which writes nothing. The writer has prepared it.
+pub(super) fn reader(path: &Path) -> rusqlite::Result<Connection> {
+    // Not read-only: whoever closes the file last has to be able to tidy up.
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(plain(path), flags)?;
+    connection.busy_timeout(READER_BUSY_TIMEOUT)?;
+    connection.pragma_update(None, "query_only", true)?;
+    Ok(connection)
 }
 
 /// Returns the error of a file that cannot be used.
@@ -83,37 +102,32 @@ fn tighten(path: &Path) {
     }
 }
 
-/// Reads what the file is, and returns its schema version. It writes nothing; not even another's log is moved into it when
-/// we close.
-fn check(connection: &Connection, path: &Path) -> Result<u32, StoreError> {
-    let failed = |error| unavailable(path, error);
-    connection
-        .set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
-        .map_err(failed)?;
-    connection.busy_timeout(BUSY_TIMEOUT).map_err(failed)?;
+/// Reads what the file is, and returns its schema version, or why it is not used. It writes nothing; not even another's log is
+/// moved into the file when we close.
+fn check(connection: &Connection, path: &Path) -> rusqlite::Result<Result<u32, StoreError>> {
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
     // One snapshot for all questions: another process may be creating the tables at this moment.
-    let snapshot = connection.unchecked_transaction().map_err(failed)?;
-    let found = schema::version(&snapshot).map_err(failed)?;
+    let snapshot = connection.unchecked_transaction()?;
+    let found = schema::version(&snapshot)?;
     if found > schema::KNOWN {
-        return Err(StoreError::Newer {
+        return Ok(Err(StoreError::Newer {
             location: location(path),
             found,
             known: schema::KNOWN,
-        });
+        }));
     }
-    let owner: i32 = snapshot
-        .pragma_query_value(None, "application_id", |row| row.get(0))
-        .map_err(failed)?;
-    let tables: i64 = snapshot
-        .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
-        .map_err(failed)?;
+    let owner: i32 = snapshot.pragma_query_value(None, "application_id", |row| row.get(0))?;
+    let tables: i64 =
+        snapshot.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
     if owner != schema::APPLICATION_ID && (tables > 0 || found > 0 || owner != 0) {
-        return Err(unavailable(path, "it is the database of another program"));
+        let reason = "it is the database of another program";
+        return Ok(Err(unavailable(path, reason)));
     }
-    if snapshot.is_readonly(MAIN_DB).map_err(failed)? {
-        return Err(unavailable(path, "it is read-only"));
+    if snapshot.is_readonly(MAIN_DB)? {
+        return Ok(Err(unavailable(path, "it is read-only")));
     }
-    Ok(found)
+    Ok(Ok(found))
 }
 
 fn prepare(mut connection: Connection) -> rusqlite::Result<Connection> {
@@ -130,23 +144,20 @@ fn prepare(mut connection: Connection) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// Switches to WAL mode. Where the file system cannot do it, SQLite stays with its journal, which keeps rows
-/// just as safe.
+/// Switches to WAL mode, which needs a lock only where the file is not in it yet. Where the file system cannot do it, SQLite
+/// stays with its journal, which keeps rows just as safe.
 fn use_wal(connection: &Connection) -> rusqlite::Result<()> {
-    let mut tries = 0;
-    loop {
-        let switched = connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()));
-        match switched {
-            Err(error) if is_busy(&error) && tries < WAL_TRIES => tries += 1,
-            done => return done,
-        }
-        std::thread::park_timeout(WAL_PAUSE);
-    }
+    connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))
 }
 
-fn is_busy(error: &rusqlite::Error) -> bool {
+/// Returns whether it failed because of another's lock.
+pub(super) fn is_busy(error: &rusqlite::Error) -> bool {
     matches!(
         error.sqlite_error_code(),
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)
+        Some(
+            ErrorCode::DatabaseBusy
+                | ErrorCode::DatabaseLocked
+                | ErrorCode::FileLockingProtocolFailed
+        )
     )
 }

@@ -29,9 +29,11 @@ pub(super) fn version(connection: &Connection) -> rusqlite::Result<u32> {
 /// Brings a file to the newest version.
 ///
 /// All in one immediate transaction: processes that start at the same time wait for each other here, and each
-/// looks at the version again once it is alone. It is taken also where nothing is to be done, so that a file
-/// that cannot be written shows itself now.
+/// looks at the version again once it is alone. Where nothing is to be done no lock is taken, so that nobody waits for one.
 pub(super) fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
+    if version(connection)? >= KNOWN {
+        return Ok(());
+    }
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let found = version(&transaction)?;
     for migration in MIGRATIONS.iter().skip(found as usize) {

@@ -65,7 +65,7 @@ fn the_table_has_the_columns_of_the_contract() {
         select.column_names().collect::<Vec<_>>().join(" "),
         "id ts run_id route route_version provider model requested_tier served_tier tokens_in tokens_out \
          tokens_cached tokens_cache_write cost_usd pricing_missing latency_ms ttfb_ms failure_class attempt \
-         tags served_variant repaired_by cache_key prefix_fingerprint lane cost_nanousd traceparent"
+         tags served_variant repaired_by cache_key prefix_fingerprint lane cost_nanousd traceparent usage_missing"
     );
     let (usd, customer, tokens): (f64, String, i64) = connection
         .query_row(
@@ -123,8 +123,8 @@ fn the_views_show_days_tags_and_envelopes() {
     let (_folder, path) = place();
     let store = SqliteStore::open(&path).unwrap();
     store.record(row("a", 1));
-    drop(store.reserve(wanted("e", 5_000_000_000, "r1", 2_000_000_000)));
-    drop(store.reserve(wanted("e", 0, "r2", 500_000_000)));
+    block_on(store.reserve(wanted("e", 5_000_000_000, "r1", 2_000_000_000))).unwrap();
+    block_on(store.reserve(wanted("e", 0, "r2", 500_000_000))).unwrap();
     store.settle("r1", Some(Usd::nanos(1_250_000_000)));
     block_on(store.flush()).unwrap();
     let connection = Connection::open(&path).unwrap();

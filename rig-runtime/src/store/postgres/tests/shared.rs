@@ -108,27 +108,113 @@ fn a_cut_connection_loses_nothing_and_does_nothing_twice() {
     assert_eq!(stores.map(|store| store.lost_rows()), [0, 0]);
 }
 
-/// T5: a database that lets nobody in any more costs rows, which are counted, and reserves nothing; and is used again when
-/// it is back.
+/// Returns whether something is answered at the first look.
+fn is_answered<T>(answer: &mut crate::transport::BoxFuture<'_, T>) -> bool {
+    let mut ctx = std::task::Context::from_waker(std::task::Waker::noop());
+    answer.as_mut().poll(&mut ctx).is_ready()
+}
+
+// L17, T5: while a database lets nobody in, rows wait and nothing is reserved. When it is back, rows are stored, and whoever
+// gave up a reservation has reserved nothing.
 #[test]
-fn rows_fail_open_and_money_fails_closed() {
+fn rows_wait_for_a_database_that_is_away() {
     let Some(fresh) = Fresh::new() else { return };
     let store = fresh.open();
-    let reserve = |id: &str| block_on(store.reserve(wanted("e", 100, id, 10)));
-    assert_eq!(reserve("first"), Ok(Reserved::Granted));
+    let reserve = |id: &str| store.reserve(wanted("e", 100, id, 10));
+    assert_eq!(block_on(reserve("first")), Ok(Reserved::Granted));
     let shut = |word| format!("ALTER DATABASE {} ALLOW_CONNECTIONS {word}", fresh.name);
     fresh.at_server(&shut("false"));
     fresh.cut();
     store.record(row("a", 1));
-    assert!(block_on(store.flush()).is_err());
-    assert_eq!(store.lost_rows(), 1);
-    assert!(reserve("second").is_err());
+    let mut given_up = reserve("second");
+    assert!(!is_answered(&mut given_up));
+    drop(given_up);
+    store.settle("second", Some(Usd::ZERO));
+    let waits = reserve("third");
+    assert_eq!(store.counts().queued_rows, 1);
     fresh.at_server(&shut("true"));
+    assert_eq!(block_on(waits), Ok(Reserved::Granted));
     store.settle("first", Some(Usd::nanos(4)));
     let state = block_on(store.envelope("e", 1_000)).unwrap();
-    assert_eq!(state, Some(holds("e", 100, 4, 0)));
+    assert_eq!(state, Some(holds("e", 100, 4, 10)));
     store.record(row("a", 2));
-    assert_eq!(attempts(&store, "a"), [row("a", 2)]);
+    assert_eq!(block_on(store.flush()), Ok(()));
+    assert_eq!(attempts(&store, "a"), [row("a", 1), row("a", 2)]);
+    assert_eq!(store.lost_rows(), 0);
+}
+
+// E6: a row that the database refuses costs itself and no reservation, whatever else is in its batch.
+#[test]
+fn a_bad_row_costs_itself() {
+    let Some(fresh) = Fresh::new() else { return };
+    let store = fresh.open();
+    let refuses = "ALTER TABLE modelrig.inferences ADD CHECK (attempt % 100 <> 7)";
+    fresh.client().batch_execute(refuses).unwrap();
+    for attempt in 1..=600 {
+        store.record(row("a", attempt));
+    }
+    let granted = block_on(store.reserve(wanted("e", 10, "r", 10)));
+    assert_eq!(granted, Ok(Reserved::Granted));
+    store.settle("r", Some(Usd::nanos(3)));
+    let error = block_on(store.flush()).unwrap_err();
+    assert!(error.to_string().contains("6 rows"), "{error}");
+    assert_eq!(attempts(&store, "a").len(), 594);
+    let state = block_on(store.envelope("e", 1_000)).unwrap();
+    assert_eq!(state, Some(holds("e", 10, 3, 0)));
+}
+
+// T8: a read that takes long holds up neither rows nor money.
+#[test]
+fn a_reader_holds_up_no_writer() {
+    let Some(fresh) = Fresh::new() else { return };
+    let store = fresh.open();
+    let (go_on, told) = std::sync::mpsc::channel::<()>();
+    let read = store.read(move |session| {
+        session.client().batch_execute("SELECT 1")?;
+        let _ = told.recv();
+        Ok(())
+    });
+    store.record(row("a", 1));
+    let granted = block_on(store.reserve(wanted("e", 10, "r", 10)));
+    assert_eq!(granted, Ok(Reserved::Granted));
+    block_on(store.flush()).unwrap();
+    go_on.send(()).unwrap();
+    block_on(read).unwrap();
+    assert_eq!(attempts(&store, "a"), [row("a", 1)]);
+}
+
+// E6: a row of a newer version is read and exported like others.
+#[test]
+fn a_row_of_a_newer_version_is_read_and_exported() {
+    let Some(fresh) = Fresh::new() else { return };
+    let store = fresh.open();
+    let id = Uuid::from_u128(3).to_string();
+    store.record(AttemptRow {
+        id: id.clone(),
+        run_id: id.clone(),
+        ..row("a", 1)
+    });
+    block_on(store.flush()).unwrap();
+    let newer =
+        "UPDATE modelrig.inferences SET failure_class = 'melted_down', requested_tier = 'turbo'";
+    fresh.client().batch_execute(newer).unwrap();
+    let read = &attempts(&store, &id)[0];
+    assert_eq!(
+        read.failure.map(|failure| failure.name()),
+        Some("melted_down")
+    );
+    assert_eq!(read.requested_tier, None);
+    let turn = ExportTurn {
+        exporter: "e".to_owned(),
+        worker: "a".to_owned(),
+        now_ms: 0,
+        lapses_ms: 10,
+        most: 50,
+    };
+    let ExportNext::Rows(batch) = block_on(store.next_export(turn)).unwrap() else {
+        panic!("there is a row")
+    };
+    assert_eq!(batch.rows[0].failure, read.failure);
 }
 
 /// T4: whatever is committed while an exporter reads comes after its cursor. Two stores insert, a third exports.

@@ -1,7 +1,7 @@
 //! T5: do rows fail open, and does money fail closed, where the disk gives out?
 
 use super::super::super::contract::{holds, wanted};
-use super::super::super::{EnvelopeState, Reserve, Reserved};
+use super::super::super::{EnvelopeState, Exported, Reserve, Reserved};
 use super::*;
 
 fn reserve(store: &SqliteStore, wanted: Reserve) -> Result<Reserved, StoreError> {
@@ -14,15 +14,30 @@ fn state(store: &SqliteStore, now_ms: i64) -> Option<EnvelopeState> {
 
 /// Opens a file that may not grow beyond so many pages more than it has, as on a disk that is nearly full.
 fn nearly_full(path: &Path, more: u32) -> SqliteStore {
-    let connection = open::open(path).unwrap();
-    let pages: u32 = connection
-        .pragma_query_value(None, "page_count", |row| row.get(0))
-        .unwrap();
-    let granted: u32 = connection
-        .pragma_update_and_check(None, "max_page_count", pages + more, |row| row.get(0))
-        .unwrap();
-    assert_eq!(granted, pages + more);
-    SqliteStore::start(path, connection).unwrap()
+    let file = path.to_owned();
+    let open = move || {
+        let connection = open::open(&file)?;
+        let pages: u32 = connection
+            .pragma_query_value(None, "page_count", |row| row.get(0))
+            .unwrap();
+        let granted: u32 = connection
+            .pragma_update_and_check(None, "max_page_count", pages + more, |row| row.get(0))
+            .unwrap();
+        assert_eq!(granted, pages + more);
+        Ok(connection)
+    };
+    SqliteStore::start(path, open).unwrap()
+}
+
+/// Reserves in ever new envelopes until there is no room for one, and returns its name and the error.
+fn exhaust(store: &SqliteStore) -> (String, StoreError) {
+    let name = |number: u32| format!("{number}-{}", "e".repeat(500));
+    let mut names = (0..1_000).map(name);
+    let refused = names.find_map(|name| {
+        let wanted = wanted(&name, 1_000, &name, 100);
+        reserve(store, wanted).err().map(|error| (name, error))
+    });
+    refused.expect("the file fills up")
 }
 
 #[test]
@@ -43,9 +58,7 @@ fn a_full_disk_costs_rows_and_reserves_nothing() {
     let lost = store.lost_rows();
     assert_eq!(lost, 1);
     assert!(acknowledged > 1);
-    // A name too long for whatever room is left.
-    let name = "e".repeat(100_000);
-    let error = reserve(&store, wanted(&name, 1_000, "second", 100)).unwrap_err();
+    let (name, error) = exhaust(&store);
     assert_eq!(
         error.to_string(),
         "the telemetry store failed: database or disk is full"
@@ -159,8 +172,7 @@ fn fc_51_rows_and_money_go_on_when_there_is_room_again() {
     store.record(row("b", 1));
     let _ = block_on(store.flush());
     assert_eq!(store.lost_rows(), 2);
-    let name = "e".repeat(100_000);
-    assert!(reserve(&store, wanted(&name, 10, "r", 1)).is_err());
+    exhaust(&store);
     // Somebody makes room.
     let other = Connection::open(&path).unwrap();
     other.execute_batch("DELETE FROM inferences").unwrap();
@@ -172,4 +184,107 @@ fn fc_51_rows_and_money_go_on_when_there_is_room_again() {
         reserve(&store, wanted("e", 10, "r", 1)),
         Ok(Reserved::Granted)
     );
+}
+
+// E6: a row that the file refuses costs itself and no reservation, whatever else is in its batch.
+#[test]
+fn a_bad_row_costs_itself() {
+    let (_folder, path) = place();
+    let store = SqliteStore::open(&path).unwrap();
+    let other = Connection::open(&path).unwrap();
+    let refuses = "CREATE TRIGGER refuses BEFORE INSERT ON inferences WHEN NEW.attempt % 100 = 7
+                   BEGIN SELECT raise(ABORT, 'no sevens'); END";
+    other.execute_batch(refuses).unwrap();
+    for attempt in 1..=600 {
+        store.record(row("a", attempt));
+    }
+    let granted = reserve(&store, wanted("e", 10, "r", 10));
+    assert_eq!(granted, Ok(Reserved::Granted));
+    store.settle("r", Some(Usd::nanos(3)));
+    let error = block_on(store.flush()).unwrap_err();
+    assert!(error.to_string().contains("6 rows"), "{error}");
+    assert_eq!(attempts(&store, "a").len(), 594);
+    assert_eq!(state(&store, 1_000), Some(holds("e", 10, 3, 0)));
+}
+
+// E6, T9: a table of cursors that is broken costs exporters their turn, and nobody a reservation.
+#[test]
+fn exports_that_fail_refuse_no_reservation() {
+    let (_folder, path) = place();
+    let store = SqliteStore::open(&path).unwrap();
+    let other = Connection::open(&path).unwrap();
+    other.execute_batch("DROP TABLE exports").unwrap();
+    let done = store.exported(Exported {
+        exporter: "e".to_owned(),
+        worker: "a".to_owned(),
+        cursor: None,
+    });
+    let reserved = store.reserve(wanted("e", 10, "r", 10));
+    assert_eq!(block_on(reserved), Ok(Reserved::Granted));
+    assert!(block_on(done).is_err());
+    store.record(row("a", 1));
+    assert_eq!(block_on(store.flush()), Ok(()));
+}
+
+// L17, T8: nothing that is handed over waits for a lock, and a reader sees what is committed; the rest follows.
+#[test]
+fn a_lock_holds_up_whoever_waits_for_the_disk_and_nobody_else() {
+    let (_folder, path) = place();
+    let store = SqliteStore::open(&path).unwrap();
+    store.record(row("a", 1));
+    block_on(store.flush()).unwrap();
+    let other = Connection::open(&path).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    for attempt in 2..=10_000 {
+        store.record(row("a", attempt));
+        store.settle("nobody", None);
+    }
+    assert_eq!(attempts(&store, "a"), [row("a", 1)]);
+    assert_eq!(store.counts().queued_rows, 9_999);
+    other.execute_batch("COMMIT").unwrap();
+    block_on(store.flush()).unwrap();
+    assert_eq!(attempts(&store, "a").len(), 10_000);
+    assert_eq!(store.lost_rows(), 0);
+    // Whoever read had waited for the grace by then.
+    assert_eq!(store.late_rows(), 9_999);
+}
+
+// T8: a read that takes long holds up neither rows nor money.
+#[test]
+fn a_reader_holds_up_no_writer() {
+    let (_folder, path) = place();
+    let store = SqliteStore::open(&path).unwrap();
+    store.record(row("a", 1));
+    block_on(store.flush()).unwrap();
+    let (go_on, told) = std::sync::mpsc::channel::<()>();
+    let told = std::sync::Mutex::new(told);
+    let read = store.read(move |connection| {
+        let count = "SELECT count(*) FROM inferences";
+        let snapshot = connection.unchecked_transaction()?;
+        let before: i64 = snapshot.query_row(count, [], |row| row.get(0))?;
+        let _ = told.lock().unwrap().recv();
+        let after: i64 = snapshot.query_row(count, [], |row| row.get(0))?;
+        Ok((before, after))
+    });
+    store.record(row("a", 2));
+    let granted = reserve(&store, wanted("e", 10, "r", 10));
+    assert_eq!(granted, Ok(Reserved::Granted));
+    block_on(store.flush()).unwrap();
+    go_on.send(()).unwrap();
+    let (before, after) = block_on(read).unwrap();
+    assert_eq!(before, after);
+    assert_eq!(attempts(&store, "a").len(), 2);
+}
+
+// T5: a file that is up to date is opened without the lock that another process holds.
+#[test]
+fn a_locked_file_is_opened_and_read() {
+    let (_folder, path) = place();
+    let store = SqliteStore::open(&path).unwrap();
+    store.record(row("a", 1));
+    drop(store);
+    let other = Connection::open(&path).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let store = SqliteStore::open(&path).unwrap();
+    assert_eq!(attempts(&store, "a"), [row("a", 1)]);
 }
