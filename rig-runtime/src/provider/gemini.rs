@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use super::fault::{self, Fault};
 use super::finish::{Answer, Finish};
 use super::reading::{Heard, Sender};
-use super::usage::output;
+use super::usage::{above, output};
 use super::{Form, Prompt, Usage};
 use crate::prefix::Prefix;
 use crate::run::Citation;
@@ -329,16 +329,11 @@ fn usage(usage: &Value) -> Usage {
     let count = |name: &str| usage[name].as_u64();
     let (prompt, tools) = (count("promptTokenCount"), count("toolUsePromptTokenCount"));
     let (spoken, thoughts) = (count("candidatesTokenCount"), count("thoughtsTokenCount"));
-    let largest = [prompt, tools, spoken, thoughts]
-        .into_iter()
-        .max()
-        .flatten();
-    let total = count("totalTokenCount").filter(|total| Some(*total) >= largest);
-    let (input, written) = split(
-        [prompt.unwrap_or(0), tools.unwrap_or(0)],
-        [spoken.unwrap_or(0), thoughts.unwrap_or(0)],
-        total,
-    );
+    let counts = [prompt, tools, spoken, thoughts].map(|count| count.unwrap_or(0));
+    let largest = counts.into_iter().max().unwrap_or(0);
+    let total = above(count("totalTokenCount"), largest);
+    let [prompted, brought, said, thought] = counts;
+    let (input, written) = split([prompted, brought], [said, thought], total);
     let tokens_in = prompt.map(|_| input);
     let has_output = spoken.is_some() || thoughts.is_some();
     Usage {

@@ -13,27 +13,22 @@ pub(crate) struct Usage {
     pub(crate) tokens_cache_write: Option<u64>,
 }
 
-/// The largest count that the stores can hold; larger ones are recorded as this.
-const MOST: u64 = i64::MAX.unsigned_abs();
-
 impl Usage {
     /// Returns the counts without the errors that providers are known for: an input of no token was not counted, and the
     /// cached parts are at most the whole.
     pub(super) fn checked(self) -> Self {
-        let count = |count: Option<u64>| count.map(|count| count.min(MOST));
-        let tokens_in = count(self.tokens_in).filter(|input| *input > 0);
-        let tokens_out = count(self.tokens_out);
-        if tokens_in.is_none() && tokens_out.unwrap_or(0) == 0 {
+        let tokens_in = self.tokens_in.filter(|input| *input > 0);
+        if tokens_in.is_none() && self.tokens_out.unwrap_or(0) == 0 {
             return Self::default();
         }
-        let whole = tokens_in.unwrap_or(MOST);
+        let whole = tokens_in.unwrap_or(u64::MAX);
         let cached = self.tokens_cached.map(|part| part.min(whole));
         let beside = whole - cached.unwrap_or(0);
         Self {
             tokens_in,
-            tokens_out,
             tokens_cached: cached,
             tokens_cache_write: self.tokens_cache_write.map(|part| part.min(beside)),
+            ..self
         }
     }
 
@@ -55,19 +50,26 @@ impl Usage {
 }
 
 /// Returns the output of an answer whose provider reports a total as well. The total decides, since hosts differ in
-/// whether the output they report includes the reasoning. A total below one of its parts is ignored. A total that
-/// leaves nothing for an output that was reported contradicts it, and then the output is unknown.
+/// whether the output they report includes the reasoning. A total that leaves nothing for an output that was reported
+/// contradicts it, and then the output is unknown.
 pub(super) fn output(
     reported: Option<u64>,
     tokens_in: Option<u64>,
     total: Option<u64>,
 ) -> Option<u64> {
-    match (reported, tokens_in, total) {
-        (Some(output), Some(input), Some(total)) if total >= input.max(output) => {
-            Some(total - input).filter(|left| *left > 0 || output == 0)
-        }
-        _ => reported,
+    let (Some(output), Some(input)) = (reported, tokens_in) else {
+        return reported;
+    };
+    match above(total, input.max(output)) {
+        Some(total) => Some(total - input).filter(|left| *left > 0 || output == 0),
+        None => reported,
     }
+}
+
+/// Returns a total if it can be the total of counts of which this is the largest. The largest number that there is stands for
+/// a sum that was too large.
+pub(super) fn above(total: Option<u64>, largest: u64) -> Option<u64> {
+    total.filter(|total| (largest..u64::MAX).contains(total))
 }
 
 #[cfg(test)]

@@ -57,8 +57,11 @@ fn begun(provider: &'static Provider, events: &[&str]) -> Reading {
     reading
 }
 
+/// A text, and the tokens that it used.
+type Text = (String, [Option<u64>; 2]);
+
 /// The outcome of a stream: its text and its usage, or its failure's class and message.
-fn outcome(reading: Reading) -> Result<(String, [Option<u64>; 2]), (FailureClass, String)> {
+fn outcome(reading: Reading) -> Result<Text, (FailureClass, String)> {
     let reply = reading.finish(true);
     let reply = reply.map_err(|failed| (failed.class, failed.message))?;
     Ok((reply.text, [reply.usage.tokens_in, reply.usage.tokens_out]))
