@@ -276,6 +276,7 @@ mod tests {
         let (clock, store) = (ManualClock::new(), MemoryStore::default());
         let (exporters, poke) = Exporters::idle();
         let parts = Parts {
+            slow: Default::default(),
             access: Access::new(Settings {
                 ignore_env: true,
                 ..Settings::default()

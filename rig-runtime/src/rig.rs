@@ -37,7 +37,6 @@ pub use guard::{Guard, guard};
 /// How long somebody waits who opens, reads or judges something beside a run.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-
 /// Everything that calls stand on. Cloning it is cheap and shares all of it.
 #[derive(Clone)]
 pub struct Rig(Arc<Parts>);

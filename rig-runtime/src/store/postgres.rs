@@ -19,9 +19,9 @@ use super::ledger::Ledger;
 use super::location;
 use super::queue::{Asked, Queue};
 use super::{
-    AttemptRow, Capture, ChargeRow, Envelope, EnvelopeState, ExportNext, ExportState, ExportTurn, Exported,
-    Grade, ObservedLatency, Page, Prune, Pruned, Reserve, Reserved, Spend, Spending, Store, StoreCounts,
-    StoreError, VerdictRow, VerdictsOf,
+    AttemptRow, Capture, ChargeRow, Envelope, EnvelopeState, ExportNext, ExportState, ExportTurn,
+    Exported, Grade, ObservedLatency, Page, Prune, Pruned, Reserve, Reserved, Spend, Spending,
+    Store, StoreCounts, StoreError, VerdictRow, VerdictsOf,
 };
 use crate::transport::BoxFuture;
 

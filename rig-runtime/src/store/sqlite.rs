@@ -18,9 +18,9 @@ use rusqlite::{Connection, TransactionBehavior};
 use super::envelope::check_name;
 use super::queue::{Ask, Asked, Queue, Reads, Record, Tables, Trouble};
 use super::{
-    AttemptRow, Capture, ChargeRow, Envelope, EnvelopeState, ExportNext, ExportState, ExportTurn, Exported,
-    Grade, ObservedLatency, Page, Prune, Pruned, Reserve, Reserved, Spend, Spending, Store, StoreCounts,
-    StoreError, VerdictRow, VerdictsOf,
+    AttemptRow, Capture, ChargeRow, Envelope, EnvelopeState, ExportNext, ExportState, ExportTurn,
+    Exported, Grade, ObservedLatency, Page, Prune, Pruned, Reserve, Reserved, Spend, Spending,
+    Store, StoreCounts, StoreError, VerdictRow, VerdictsOf,
 };
 use crate::transport::BoxFuture;
 

@@ -218,6 +218,9 @@ fn exports_that_fail_refuse_no_reservation() {
         exporter: "e".to_owned(),
         worker: "a".to_owned(),
         cursor: None,
+        set_aside: Vec::new(),
+        fault: None,
+        now_ms: 0,
     });
     let reserved = store.reserve(wanted("e", 10, "r", 10));
     assert_eq!(block_on(reserved), Ok(Reserved::Granted));
