@@ -12,13 +12,11 @@ use crate::server::Event;
 /// Returns what the artifact says was under way: the host and the case of what was started and has not ended.
 fn open(bench: &Bench) -> Vec<(String, usize)> {
     let folder = bench.folder.path().join(".modelrig/bakeoffs");
-    let file = fs::read_dir(folder)
+    let mut files = fs::read_dir(folder)
         .unwrap()
-        .next()
-        .unwrap()
-        .unwrap()
-        .path();
-    let text = fs::read_to_string(file).unwrap();
+        .map(|file| file.unwrap().path());
+    let file = files.find(|file| file.extension().is_some_and(|end| end == "jsonl"));
+    let text = fs::read_to_string(file.unwrap()).unwrap();
     let mut open = Vec::new();
     for line in text.lines().map(document) {
         let pair = (line["variant"].clone(), line["capture"].clone());

@@ -186,12 +186,20 @@ fn say(line: &str) {
 // The rows of a fleet are read by their URL, as in the program.
 #[test]
 fn a_database_of_a_server_is_read_by_its_url() {
-    let Some(url) = std::env::var_os("MODELRIG_TEST_POSTGRES") else {
+    let Ok(server) = std::env::var("MODELRIG_TEST_POSTGRES") else {
         say("skipped: MODELRIG_TEST_POSTGRES names no server");
         return;
     };
+    let at_server = |statement: String| {
+        let mut client = postgres::Client::connect(&server, postgres::NoTls).unwrap();
+        client.batch_execute(&statement).unwrap();
+    };
+    let name = format!("modelrig_cli_{}", uuid::Uuid::now_v7().simple());
+    at_server(format!("CREATE DATABASE {name}"));
+    let url = format!("{}/{name}", server.rsplit_once('/').unwrap().0);
     let folder = tempfile::tempdir().unwrap();
-    let ran = crate::rig(folder.path(), &["runs", "--db", url.to_str().unwrap()]);
+    let ran = crate::rig(folder.path(), &["runs", "--db", &url]);
+    at_server(format!("DROP DATABASE {name} WITH (FORCE)"));
     assert_eq!(
         (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
         (0, "no run\n", "")
