@@ -18,11 +18,11 @@ use crate::server::{Server, response};
 
 const ANSWER: &str = r#"{"verdict": "yes", "because": "It is.", "also": null}"#;
 
-/// What a call costs: 4,000 tokens in at 1 USD per million, 3,000 out at 2.
-const COST: Usd = Usd::nanos(10_000_000);
+/// What a call costs: 400 tokens in at 1 USD per million, 200 out at 2.
+const COST: Usd = Usd::nanos(800_000);
 
 fn reply() -> String {
-    chat_completion(ANSWER, "stop", 4_000, 3_000)
+    chat_completion(ANSWER, "stop", 400, 200)
 }
 
 fn ask() -> rig::Call<routes::Reply, ladder::Variant> {
