@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::Destination;
 use crate::key::Key;
-use crate::store::{ExportRow, Name, RowFailure};
+use crate::store::{ExportRow, Name};
 use crate::transport::Request;
 
 /// Rows as JSON, to one address.
@@ -73,7 +73,7 @@ impl<'a> Row<'a> {
             pricing_missing: row.pricing_missing,
             latency_ms: row.latency_ms,
             ttfb_ms: row.ttfb_ms,
-            failure_class: row.failure.map(RowFailure::name),
+            failure_class: row.failure_name(),
             attempt: row.attempt,
             served_variant: row.served_variant.as_ref().map(Name::as_str),
             repaired_by: row.repaired_by.as_ref().map(Name::as_str),

@@ -19,7 +19,7 @@ use rig_spec::Tier;
 use super::Destination;
 use super::ingest::gzip;
 use crate::ground;
-use crate::store::{ExportRow, Name, RowFailure};
+use crate::store::{ExportRow, Name};
 use crate::trace::Traceparent;
 use crate::transport::Request;
 
@@ -248,7 +248,7 @@ fn own(row: &ExportRow) -> Vec<KeyValue> {
             row.requested_tier.map(Tier::name),
         ),
         ("modelrig.served_tier", row.served_tier.map(Tier::name)),
-        ("error.type", row.failure.map(RowFailure::name)),
+        ("error.type", row.failure_name()),
     ];
     let told = names
         .into_iter()

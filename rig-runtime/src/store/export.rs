@@ -257,6 +257,16 @@ impl ExportRow {
         })
     }
 
+    /// Returns the class of a failure; `_OTHER` for one that this version does not know, whose text may be anything.
+    #[must_use]
+    pub const fn failure_name(&self) -> Option<&'static str> {
+        match self.failure {
+            None => None,
+            Some(RowFailure::Unknown(_)) => Some(Name::OTHER),
+            Some(known) => Some(known.name()),
+        }
+    }
+
     /// Returns the lane, as it stands in the column: `ladder` or `raw`.
     #[must_use]
     pub const fn lane(&self) -> &'static str {

@@ -204,6 +204,19 @@ fn what_cannot_be_exported_is_counted() {
     assert_eq!(state.newest_set_aside[0].id, "mine");
 }
 
+// T4: a class of a newer version is no word of ours, and is sent as none.
+#[test]
+fn a_class_that_nobody_knows_is_sent_as_another() {
+    let newer = AttemptRow {
+        failure: Some(RowFailure::Unknown("words of a walrus")),
+        ..row(1)
+    };
+    let world = World::new([newer], vec![ok()]);
+    assert!(world.export(async |hand| hand.drain().await));
+    let requests = world.transport.requests();
+    assert_eq!(body(&requests[0])["rows"][0]["failure_class"], "_OTHER");
+}
+
 fn mood() -> impl Strategy<Value = Mood> {
     prop_oneof![
         prop::sample::select(vec![408, 425, 429, 502, 503, 504, 520]).prop_map(Mood::Status),
