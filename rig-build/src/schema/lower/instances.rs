@@ -277,7 +277,7 @@ pub(super) fn made(whole: &Value, schema: &Value, dice: &mut Dice, fuel: usize) 
 
 /// Makes a schema of what people write, and of what they do not.
 fn any_schema(dice: &mut Dice, fuel: usize) -> Value {
-    let sides = if fuel == 0 { 8 } else { 17 };
+    let sides = if fuel == 0 { 8 } else { 16 };
     match dice.roll(sides) {
         0 => json!({"type": "string", "maxLength": 9, "description": "A text."}),
         1 => json!({"type": "integer", "minimum": 0, "maximum": 5}),
@@ -300,16 +300,6 @@ fn any_schema(dice: &mut Dice, fuel: usize) -> Value {
         }
         13 => json!({"type": "array", "items": false, "minItems": 2,
             "prefixItems": [any_schema(dice, fuel - 1), any_schema(dice, fuel - 1)]}),
-        14 => {
-            // Branches that need the same keys, and refer to what may hold them.
-            let branch = |dice: &mut Dice, kind: &str| {
-                let next = json!({"$ref": format!("#/$defs/d{}", dice.roll(3))});
-                json!({"type": "object", "required": ["p", "q"], "additionalProperties": false,
-                    "properties": {"p": next, "q": {"type": kind}}})
-            };
-            let branches = [branch(dice, "integer"), branch(dice, "string")];
-            json!({"anyOf": [branches[0], branches[1], {"type": "integer"}]})
-        }
         _ => any_object(dice, fuel - 1),
     }
 }
