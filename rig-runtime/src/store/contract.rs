@@ -1,5 +1,7 @@
 //! What has every store to do? One function, run on each of them.
 
+// tidy: longer than 400 lines because it is one list of what a store has to do.
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::future::Future;

@@ -7,6 +7,8 @@
 //! **Invariant:** a row whose [`Store::flush`] has returned `Ok` survives `kill -9` and, as far as the disk
 //! tells the truth, a loss of power: commits are synced (`synchronous = FULL`). Rows still in the queue do not.
 
+// tidy: longer than 400 lines because the trait that it implements has that many methods.
+
 use std::fmt;
 use std::future::ready;
 use std::path::{Path, PathBuf};
