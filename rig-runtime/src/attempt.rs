@@ -20,7 +20,7 @@ use crate::exchange::{Awaited, exchange};
 use crate::journal::Journal;
 use crate::ladder::Job;
 use crate::prefix::Prefix;
-use crate::provider::{self, Failed, Form, Offer, Prompt, Reply, Usage};
+use crate::provider::{self, Failed, Form, Offer, Prompt, Reply, Sent, Usage};
 use crate::rig::Parts;
 use crate::run::Citation;
 use crate::search::Finding;
@@ -240,6 +240,7 @@ pub(crate) async fn dispatch(
         .and_then(|prefix| prefix.cache_key(candidate.provider.cache));
     row.cache_key = told.map(str::to_owned);
     row.prefix_fingerprint = prefix.map(|prefix| prefix.fingerprint);
+    let private = ask.private(job);
     let awaited = Awaited {
         provider: candidate.provider,
         prices: candidate.prices(),
@@ -247,9 +248,14 @@ pub(crate) async fn dispatch(
         listener: job.listener.as_ref(),
         policy: &job.route.policy,
         limit: Limit::of(job, left),
+        sent: Sent {
+            key,
+            handle: ask.handle.as_ref().map(|handle| handle.name.as_str()),
+            variables: Some(&job.input),
+            texts: &private,
+        },
     };
     let reply = exchange(parts, &mut dispatch, request, &awaited).await;
-    let reply = reply.map_err(|failed| failed.without(key));
     // Not what is known of an answer that broke off: the rest of it may be billed as well.
     let (usage, served_tier) = match &reply {
         Ok(reply) => (reply.usage, reply.served_tier.as_deref()),

@@ -285,7 +285,6 @@ mod tests {
             exporters,
             store: Arc::new(store.clone()),
             captures: true,
-            slow: Default::default(),
             clock: Box::new(clock),
             search: None,
             envelope_cap: envelope::DEFAULT_CAP,

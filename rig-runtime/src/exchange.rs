@@ -11,7 +11,7 @@ use crate::attempt::{Limit, millis};
 use crate::clock::{Clock, within};
 use crate::dispatch::Dispatch;
 use crate::envelope;
-use crate::provider::{self, Failed, Reading, Reply};
+use crate::provider::{self, Failed, Reading, Reply, Sent};
 use crate::rig::Parts;
 use crate::stream::{Listener, Told};
 use crate::transport::{Pieces, Request};
@@ -34,6 +34,8 @@ pub(crate) struct Awaited<'a> {
     pub(crate) policy: &'a Policy,
     /// How long it may take.
     pub(crate) limit: Limit,
+    /// What the request held that the answer may quote.
+    pub(crate) sent: Sent<'a>,
 }
 
 /// Sends a request and reads the answer, to its end or to the first silence that is too long. What was complete by then is
@@ -59,23 +61,24 @@ pub(crate) async fn exchange(
 }
 
 /// Reads a response into `reading`, from its head on.
-async fn receive(
+async fn receive<'a>(
     parts: &Parts,
     dispatch: &mut Dispatch<'_>,
     request: Request,
-    awaited: &Awaited<'_>,
-    reading: &mut Option<Reading>,
+    awaited: &Awaited<'a>,
+    reading: &mut Option<Reading<'a>>,
 ) -> Result<(), Failed> {
     let listener = awaited.listener;
     let policy = listener.map(|_| awaited.policy);
     let mut silence = Silence::new(policy, &*parts.clock);
     let sent = silence.bounds(parts.transport.send(request)).await?;
-    let mut response = sent.map_err(|error| provider::transport_failed(&error))?;
+    let failed = |error| provider::transport_failed(&error, awaited.sent.key);
+    let mut response = sent.map_err(failed)?;
     // K2: a wait that is asked for as a date is reckoned from the response's own.
     response.headers.date(parts.clock.wall());
     let head = millis(dispatch.elapsed());
     let begun = Reading::new(awaited.provider, response.status, response.headers);
-    let reading = reading.insert(begun);
+    let reading = reading.insert(begun.to(awaited.sent));
     if listener.is_none() || reading.is_settled() {
         dispatch.row().ttfb_ms = Some(head);
     }
@@ -85,7 +88,7 @@ async fn receive(
             silence.settles();
         }
         let piece = silence.bounds(pieces.next(reading.is_stream())).await?;
-        let Some(piece) = piece.map_err(|error| provider::transport_failed(&error))? else {
+        let Some(piece) = piece.map_err(failed)? else {
             break;
         };
         let heard = reading.push(&piece);

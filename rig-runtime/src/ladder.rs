@@ -308,5 +308,15 @@ impl Job {
     }
 }
 
+impl Ask {
+    /// Returns its texts that hold more than the template and the variables: a repair quotes an answer, and a candidate
+    /// that cannot search gets what was found.
+    pub(crate) fn private(&self, job: &Job) -> Vec<&str> {
+        let repair = self.is_repair.then_some(&*self.user);
+        let found = job.route.grounding.as_ref().map(|_| self.system.as_str());
+        repair.into_iter().chain(found).collect()
+    }
+}
+
 #[cfg(test)]
 mod tests;

@@ -98,7 +98,7 @@ pub(crate) fn too_long(
 }
 
 /// Returns a value as it is rendered: a string as it is, everything else as compact JSON.
-fn written(value: &Value) -> Cow<'_, str> {
+pub(crate) fn written(value: &Value) -> Cow<'_, str> {
     match value {
         Value::String(text) => text.into(),
         other => other.to_string().into(),

@@ -74,7 +74,7 @@ impl Search for HttpSearch<'_> {
         Box::pin(async move {
             let failed = |error: transport::TransportError| SearchError {
                 unbilled: !error.was_sent,
-                ..SearchError::new(provider::transport_failed(&error).message)
+                ..SearchError::new(provider::transport_failed(&error, self.key).message)
             };
             let sent = self.transport.send(self.request(&query)).await;
             let response = sent.map_err(failed)?;

@@ -119,7 +119,7 @@ impl FailureClass {
                 class: Self::ContentInvalid,
                 name: "content_invalid",
                 disposition: Disposition::Retry(Backoff::NONE),
-                meaning: "The model answered, but not with one JSON value that conforms to the route's schema, or the answer was cut at the token limit.",
+                meaning: "The model answered with nothing, or not with one JSON value that conforms to the route's schema, or the answer was cut at the token limit.",
                 fix: "Raise `max_output_tokens` if the answer was cut; otherwise give the route a `repair` rung, a `content_invalid` retry budget, or a candidate that enforces schemas.",
             },
             Self::Refusal => &ClassSpec {
@@ -178,8 +178,8 @@ impl FailureClass {
                 class: Self::ConfigAuth,
                 name: "config_auth",
                 disposition: Disposition::FallThrough,
-                meaning: "The provider rejected the credentials or the account, or there was no key to send.",
-                fix: "Set the provider's API key in this environment, and check the account's access and balance.",
+                meaning: "The provider rejected the credentials or the account, its money or its quota of a day or a month is used up, or there was no key to send.",
+                fix: "Set the provider's API key in this environment, and check the account's access, balance and quotas.",
             },
             Self::BudgetExhausted => &ClassSpec {
                 class: Self::BudgetExhausted,

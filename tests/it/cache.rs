@@ -3,8 +3,8 @@
 use rig::testing::{Scripted, block_on};
 use rig::{CacheHandle, ConfigError, Error, FailureClass};
 use serde_json::{Value, json};
-use tests::check;
 use tests::routes::{CachedInput, HeadlineInput, ReferenceInput, cached, headline, reference};
+use tests::{World, check};
 
 use crate::{GOOD, QUESTION, fault, good};
 
@@ -110,6 +110,105 @@ fn a_cache_that_has_ended_is_dropped_for_the_retries_of_its_candidate() {
              = {GOOD}"
         ),
     );
+}
+
+/// The classes of a call with a handle, or without one, whose first attempt this ends and whose second one is served by
+/// this reply.
+fn ends(
+    handle: Option<&str>,
+    (status, text): (u16, &str),
+    second: Scripted,
+) -> Vec<Option<&'static str>> {
+    let world = World::with_keys("gemini openai");
+    let body = json!({ "error": { "message": text } }).to_string();
+    world.push([Scripted::status(status, body), second]);
+    let mut call = reference(ReferenceInput {
+        question: QUESTION.to_owned(),
+    });
+    if let Some(handle) = handle {
+        call = call.cache(CacheHandle::new("gemini", handle));
+    }
+    block_on(call.on(&world.rig).run()).unwrap_or_else(|error| panic!("{text}: {error}"));
+    let rows = world.store.rows();
+    let failures = rows.iter().map(|row| row.failure);
+    failures
+        .map(|failure| failure.map(rig::store::RowFailure::name))
+        .collect()
+}
+
+// L10: a provider says in its own words that a cache is gone, or names the handle; no list of sentences knows them all.
+#[test]
+fn a_cache_that_is_gone_is_known_in_any_wording() {
+    let handle = "projects/p/locations/l/cachedContents/735226053210";
+    let gone = [
+        // googleapis/python-genai#509, clawvisor/clawvisor#360
+        (404, "Not found: cached content metadata for 735226053210."),
+        (400, "Cache content 735226053210 is expired."),
+        (403, "CachedContent not found (or permission denied)"),
+        (
+            400,
+            "The context cache that this request refers to has lapsed",
+        ),
+        (404, "cached_content: no such resource"),
+        (403, "You do not have access to this cache."),
+        (400, "The cache entry was evicted an hour ago"),
+        (400, "cachedContents/735226053210 cannot be used"),
+        (
+            404,
+            "Resource projects/p/locations/l/cachedContents/735226053210 is unknown",
+        ),
+        (400, "Bad handle: 735226053210"),
+        (
+            500,
+            "Failed: {\"error\": {\"code\": 404, \"message\": \"Not found: cached content metadata for 7\"}}",
+        ),
+    ];
+    for (status, text) in gone {
+        let classes = ends(Some(handle), (status, text), generated(0));
+        assert_eq!(classes, [Some("cache_invalid"), None], "{text}");
+        // Without a handle there is nothing that could be gone.
+        let classes = ends(None, (status, text), good());
+        assert_ne!(classes[0], Some("cache_invalid"), "{text}");
+    }
+}
+
+// L10: what is said of the model, of another use of a cache, or under another status has nothing to do with the handle.
+#[test]
+fn other_errors_beside_a_handle_keep_their_class() {
+    let cases = [
+        (
+            404,
+            "models/gemini-9 is not found for API version v1beta, or is not supported for generateContent.",
+            "network",
+        ),
+        (
+            404,
+            "The model that the cached content names does not exist",
+            "network",
+        ),
+        (
+            400,
+            "Cached content is too small. total_token_count=97, min_total_token_count=1024",
+            "network",
+        ),
+        (
+            400,
+            "CachedContent can not be used with GenerateContent request setting system_instruction",
+            "network",
+        ),
+        (400, "Invalid value at 'contents[0]'", "network"),
+        (403, "The caller does not have permission", "config_auth"),
+        (401, "The cache is gone", "config_auth"),
+        (404, "Requested entity was not found.", "network"),
+    ];
+    for (status, text, class) in cases {
+        let classes = ends(Some("cachedContents/abc"), (status, text), good());
+        assert_eq!(classes, [Some(class), None], "{text}");
+    }
+    // A key of a prompt cache is named only where it stands for itself.
+    let told = (400, "the model is overworked");
+    let seen = ends(Some("cachedContents/model"), told, good());
+    assert_eq!(seen, [Some("network"), None]);
 }
 
 // W3, T2: also on a route that asks nothing of caches; the meta has what was told.

@@ -12,6 +12,7 @@ mod fc_41;
 mod fc_58;
 mod fc_59;
 mod fc_65;
+mod fc_71;
 mod fc_73;
 mod fc_75;
 pub(crate) mod ladder;

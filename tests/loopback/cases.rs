@@ -3,6 +3,7 @@
 //! The inputs lie beside the repository, in `shared/fieldcases`, and are sent byte for byte. A test that has none says so.
 
 mod keys;
+mod wrapped;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -6,7 +6,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::fault::{self, Fault};
-use super::finish::{Answer, Finish};
+use super::finish::{Answer, Finish, Reason, is_told};
 use super::{Form, Prompt, Usage};
 use crate::transport::Request;
 
@@ -228,6 +228,8 @@ struct Turn {
     #[serde(default)]
     stop_reason: Value,
     #[serde(default)]
+    stop_details: Value,
+    #[serde(default)]
     usage: Value,
     #[serde(default)]
     error: Value,
@@ -249,29 +251,32 @@ pub(super) fn read(body: &[u8]) -> Option<Answer> {
     answer(serde_json::from_slice(body).ok()?)
 }
 
+/// Returns what a message says; `None` for one that has nothing of the dialect. One without a block is empty.
 fn answer(turn: Turn) -> Option<Answer> {
-    let usage = usage(&turn.usage);
-    if fault::is_error(&turn.error) {
-        let fault = Some(Fault::of(&serde_json::json!({ "error": turn.error })));
-        return Some(Answer {
-            fault,
-            usage,
-            ..Answer::default()
-        });
+    let is_ours = turn.content.is_some() || turn.stop_reason.is_string() || is_told(&turn.usage);
+    let is_error = fault::is_error(&turn.error);
+    if !is_ours && !is_error {
+        return None;
     }
-    let blocks = turn.content?;
+    let error = || Fault::of(&serde_json::json!({ "error": turn.error }));
+    let blocks = turn.content.unwrap_or_default();
     let text = blocks.iter().filter(|block| block.r#type == "text");
     let cited = text.clone().flat_map(|block| block.citations.as_array());
     let cited = cited.flatten();
     let calls = blocks.iter().filter(|block| block.r#type == "tool_use");
     let called = |block: &Block| super::called(&block.id, &block.name, &block.input);
+    let details = &turn.stop_details;
     Some(Answer {
         tool_calls: calls.map(called).collect(),
         citations: cited.filter_map(super::citation).collect(),
         text: text.filter_map(|block| block.text.as_str()).collect(),
         finish: Finish::of(&turn.stop_reason),
-        fault: None,
-        usage,
+        reason: Reason::of(
+            [&turn.stop_reason, &details["category"]],
+            details["explanation"].as_str().unwrap_or_default(),
+        ),
+        fault: is_error.then(error),
+        usage: usage(&turn.usage),
         served_tier: turn.usage["service_tier"].as_str().map(str::to_owned),
     })
 }

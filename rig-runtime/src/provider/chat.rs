@@ -8,7 +8,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::fault::{self, Fault};
-use super::finish::{Answer, Finish};
+use super::finish::{Answer, Finish, Reason, is_told};
 use super::usage::output;
 use super::{Form, Offer, Prompt, Usage};
 use crate::prefix::Prefix;
@@ -221,6 +221,7 @@ struct Choice {
     message: Option<Turn>,
     finish_reason: Value,
     native_finish_reason: Value,
+    content_filter_results: Value,
     error: Value,
 }
 
@@ -238,40 +239,35 @@ pub(super) fn read(provider: &Provider, headers: &Headers, body: &[u8]) -> Optio
     answer(provider, headers, serde_json::from_slice(body).ok()?)
 }
 
+/// Returns what a completion says; `None` for one that has nothing of the dialect. One without a choice is empty.
 fn answer(provider: &Provider, headers: &Headers, completion: Completion) -> Option<Answer> {
+    let is_ours = completion.choices.is_some() || is_told(&completion.usage);
     let usage = usage(provider, &completion.usage, headers);
     let served_tier = completion.service_tier.as_str().map(str::to_owned);
     let choice = completion.choices.into_iter().flatten().next();
-    let error = [
-        Some(&completion.error),
-        choice.as_ref().map(|choice| &choice.error),
-    ];
-    let fault = error
-        .into_iter()
-        .flatten()
-        .find(|error| fault::is_error(error));
-    if let Some(error) = fault {
-        let fault = Some(Fault::of(&serde_json::json!({ "error": error })));
-        return Some(Answer {
-            fault,
-            usage,
-            served_tier,
-            ..Answer::default()
-        });
+    let has_choice = choice.is_some();
+    let choice = choice.unwrap_or_default();
+    let mut errors = [&completion.error, &choice.error].into_iter();
+    let fault = errors.find(|error| fault::is_error(error));
+    let fault = fault.map(|error| Fault::of(&serde_json::json!({ "error": error })));
+    if fault.is_none() && !has_choice && !is_ours {
+        return None;
     }
-    let choice = choice?;
     let turn = choice.message.unwrap_or_default();
-    let (text, is_refused) = content(turn.content);
-    let finish = if is_refused
-        || turn
-            .refusal
-            .as_str()
-            .is_some_and(|refusal| !refusal.is_empty())
-    {
-        Finish::Refused
-    } else {
-        finish(&choice.finish_reason, &choice.native_finish_reason)
+    let (text, refused) = content(turn.content);
+    let refusal = turn.refusal.as_str().filter(|refusal| !refusal.is_empty());
+    let refusal = refusal.map(str::to_owned).or(refused);
+    let finish = match &refusal {
+        Some(_) => Finish::Refused,
+        None => finish(&choice.finish_reason, &choice.native_finish_reason),
     };
+    let filtered = filtered(&choice.content_filter_results);
+    let mut names = vec![&choice.finish_reason];
+    if choice.native_finish_reason != choice.finish_reason {
+        names.push(&choice.native_finish_reason);
+    }
+    let mut reason = Reason::of(names, refusal.unwrap_or_default());
+    reason.names.extend(filtered);
     let notes = turn.annotations.as_array().into_iter().flatten();
     let calls = turn.tool_calls.as_array().into_iter().flatten();
     let called = |call: &Value| {
@@ -285,10 +281,18 @@ fn answer(provider: &Provider, headers: &Headers, completion: Completion) -> Opt
             .filter_map(|note| super::citation(&note["url_citation"]))
             .collect(),
         finish,
-        fault: None,
+        reason,
+        fault,
         usage,
         served_tier,
     })
+}
+
+/// Returns the categories for which Azure's filter cut an answer.
+fn filtered(results: &Value) -> Vec<String> {
+    let results = results.as_object().into_iter().flatten();
+    let hit = results.filter(|(_, result)| result["filtered"] == true);
+    hit.map(|(category, _)| category.clone()).collect()
 }
 
 /// A router's own reason may hide the model's: a tool call that was cut still ends with `tool_calls`.
@@ -299,17 +303,19 @@ fn finish(reason: &Value, native: &Value) -> Finish {
     }
 }
 
-/// Returns the text of a turn, and whether one of its parts is a refusal.
-fn content(content: Value) -> (String, bool) {
+/// Returns the text of a turn, and that of its refusal, if one of its parts is one.
+fn content(content: Value) -> (String, Option<String>) {
     match content {
-        Value::String(text) => (text, false),
+        Value::String(text) => (text, None),
         Value::Array(parts) => {
-            let is = |part: &Value, kind: &str| part["type"].as_str() == Some(kind);
-            let text = parts.iter().filter(|part| is(part, "text"));
-            let text = text.filter_map(|part| part["text"].as_str()).collect();
-            (text, parts.iter().any(|part| is(part, "refusal")))
+            let of = |kind: &'static str| parts.iter().filter(move |part| part["type"] == kind);
+            let text = of("text").filter_map(|part| part["text"].as_str());
+            let refused = of("refusal").map(|part| part["refusal"].as_str().unwrap_or_default());
+            let refusal = refused.collect::<String>();
+            let is_refused = of("refusal").next().is_some();
+            (text.collect(), is_refused.then_some(refusal))
         }
-        _ => (String::new(), false),
+        _ => (String::new(), None),
     }
 }
 

@@ -5,6 +5,9 @@
 
 use rig_spec::FailureClass;
 
+pub(super) mod cache;
+pub(super) mod quota;
+
 /// What a row of the table decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
@@ -12,6 +15,15 @@ pub(super) enum Verdict {
     Class(FailureClass),
     /// The request can never pass as it stands.
     Rejected,
+}
+
+/// What the table says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Classified {
+    /// A row matched.
+    As(Verdict),
+    /// None did.
+    Unknown,
 }
 
 /// One row: it matches when the status does, and one of the codes or texts (if there are any).
@@ -30,6 +42,15 @@ const CONFIG_AUTH: Verdict = Verdict::Class(FailureClass::ConfigAuth);
 const CAPACITY: Verdict = Verdict::Class(FailureClass::CapacityShed);
 /// A breakdown: what the table does not know.
 pub(super) const NETWORK: Verdict = Verdict::Class(FailureClass::Network);
+/// The cache that the caller named is gone (L10). No row says so, since it depends on the request.
+pub(super) const CACHE_INVALID: Verdict = Verdict::Class(FailureClass::CacheInvalid);
+
+/// The code of a quota that is counted over a day or longer, whoever counts. It is ours: hosts say it in other ways.
+pub(super) const LONG_QUOTA: &str = "quota_of_a_day_or_longer";
+
+/// The code of whatever is wrong with a request. Hosts give it beside rate limits too, so an inner error that says no
+/// more leaves the decision to the outer status.
+pub(super) const BLAMES_REQUEST: &str = "invalid_request_error";
 
 /// Texts are in lower case and are looked for anywhere in the message.
 const RULES: &[Rule] = &[
@@ -54,12 +75,15 @@ const RULES: &[Rule] = &[
             "violates usage guidelines",
             "blocked by content filtering policy",
             "content exists risk",
+            // Azure's sentence, and how LiteLLM calls it (BerriAI/litellm#16231).
+            "content management policy",
+            "contentpolicyviolationerror",
         ],
         verdict: REFUSAL,
     },
     // Statuses that lie: a request that can never pass, told as credentials or as a breakdown.
     Rule {
-        statuses: &[(403, 403), (500, 500)],
+        statuses: &[(200, 200), (403, 403), (500, 500)],
         codes: &["context_length_exceeded", "exceed_context_size_error"],
         texts: &[
             "context length",
@@ -99,6 +123,13 @@ const RULES: &[Rule] = &[
         texts: NONE,
         verdict: CONFIG_AUTH,
     },
+    // K7: no retry of a run waits for the next day.
+    Rule {
+        statuses: &[(200, 200), (402, 403), (429, 429), (503, 503)],
+        codes: &[LONG_QUOTA],
+        texts: NONE,
+        verdict: CONFIG_AUTH,
+    },
     Rule {
         statuses: &[(402, 402), (412, 412)],
         codes: NONE,
@@ -106,7 +137,7 @@ const RULES: &[Rule] = &[
         verdict: CONFIG_AUTH,
     },
     Rule {
-        statuses: &[(400, 400), (403, 403), (429, 429)],
+        statuses: &[(200, 200), (400, 400), (403, 403), (429, 429)],
         codes: NONE,
         texts: &[
             "credit balance",
@@ -118,19 +149,6 @@ const RULES: &[Rule] = &[
         ],
         verdict: CONFIG_AUTH,
     },
-    // A named cache that is no more, told as credentials.
-    Rule {
-        statuses: &[(400, 400), (403, 404)],
-        codes: NONE,
-        texts: &[
-            "cachedcontent not found",
-            "cached content not found",
-            "cachedcontent has expired",
-            "cached content has expired",
-            "cached content is expired",
-        ],
-        verdict: Verdict::Class(FailureClass::CacheInvalid),
-    },
     // Credentials.
     Rule {
         statuses: &[(401, 401), (403, 403)],
@@ -139,7 +157,7 @@ const RULES: &[Rule] = &[
         verdict: CONFIG_AUTH,
     },
     Rule {
-        statuses: &[(200, 200), (400, 400)],
+        statuses: ANY,
         codes: &[
             "invalid_api_key",
             "api_key_invalid",
@@ -201,11 +219,19 @@ const RULES: &[Rule] = &[
         texts: NONE,
         verdict: Verdict::Class(FailureClass::ContentInvalid),
     },
-    // Somebody else's timeout: K4 counts it as the network's.
+    // Somebody else's timeout, a conflict, and a request that came to the wrong place or too early: another attempt may
+    // pass, and the clients of OpenAI and Anthropic retry them.
     Rule {
-        statuses: &[(408, 408), (504, 504)],
+        statuses: &[(408, 409), (421, 421), (425, 425), (504, 504)],
         codes: NONE,
         texts: NONE,
+        verdict: NETWORK,
+    },
+    // A gateway of Cloudflare that got no answer blames the request (cloudflare/ai#436).
+    Rule {
+        statuses: &[(400, 400)],
+        codes: NONE,
+        texts: &["failed to get response from provider"],
         verdict: NETWORK,
     },
     // Whatever else blames the request. A redirect is never followed, so it is a wrong base URL.
@@ -223,7 +249,7 @@ const RULES: &[Rule] = &[
     },
     Rule {
         statuses: &[(200, 200)],
-        codes: &["invalid_request_error"],
+        codes: &[BLAMES_REQUEST],
         texts: NONE,
         verdict: Verdict::Rejected,
     },
@@ -245,11 +271,27 @@ impl Verdict {
     }
 }
 
-/// Returns the verdict on an error: its status, its codes in lower case, its message.
-pub(super) fn classify(status: u16, codes: &[String], message: &str) -> Verdict {
-    let text = message.to_lowercase();
-    let found = RULES.iter().find(|rule| rule.matches(status, codes, &text));
-    found.map_or(NETWORK, |rule| rule.verdict)
+/// Returns what is known of an error that HTTP tells: its status, its codes in lower case, its message in lower case.
+pub(super) fn outer(status: u16, codes: &[String], text: &str) -> Classified {
+    let found = RULES.iter().find(|rule| rule.matches(status, codes, text));
+    found.map_or(Classified::Unknown, |rule| Classified::As(rule.verdict))
+}
+
+/// Returns the verdict on an error within another; `None` where it does not say what it is. One that names no status is
+/// read as under 200, where nothing but its codes and its text speak.
+pub(super) fn inner(status: Option<u16>, codes: &[String], text: &str) -> Option<Verdict> {
+    let says = |code: &&String| status.is_some() || *code != BLAMES_REQUEST;
+    let codes: Vec<_> = codes.iter().filter(says).cloned().collect();
+    match outer(status.unwrap_or(200), &codes, text) {
+        Classified::As(verdict) => Some(verdict),
+        Classified::Unknown => status.map(|_| NETWORK),
+    }
+}
+
+/// Returns a code as the table has it; `None` for one that it does not know.
+pub(super) fn known(code: &str) -> Option<&'static str> {
+    let mut codes = RULES.iter().flat_map(|rule| rule.codes);
+    codes.find(|known| **known == code).copied()
 }
 
 impl Rule {
@@ -265,125 +307,4 @@ impl Rule {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// K4, and the surprising rows of the providers.
-    #[test]
-    fn errors_are_classified_as_the_contract_says() {
-        let rejected = Verdict::Rejected;
-        let content_invalid = Verdict::Class(FailureClass::ContentInvalid);
-        let cases: &[(u16, &str, &str, Verdict)] = &[
-            (429, "rate_limit_exceeded", "slow down", CAPACITY),
-            (429, "", "check your plan and billing details", CAPACITY),
-            (429, "insufficient_quota", "", CONFIG_AUTH),
-            (
-                429,
-                "",
-                "Your team has used all available credits",
-                CONFIG_AUTH,
-            ),
-            (429, "", "Request too large for gpt-4o", rejected),
-            (429, "requested_over_limit", "", rejected),
-            (
-                429,
-                "invalid_request_error",
-                "Service tier capacity exceeded",
-                CAPACITY,
-            ),
-            (503, "", "", CAPACITY),
-            (529, "overloaded_error", "Overloaded", CAPACITY),
-            (498, "capacity_exceeded", "", CAPACITY),
-            (500, "api_error", "Overloaded", CAPACITY),
-            (200, "server_is_overloaded", "", CAPACITY),
-            (401, "", "", CONFIG_AUTH),
-            (403, "permission-denied", "no access", CONFIG_AUTH),
-            (
-                403,
-                "permission-denied",
-                "Content violates usage guidelines.",
-                REFUSAL,
-            ),
-            (403, "moderation", "", REFUSAL),
-            (
-                400,
-                "invalid_request_error",
-                "Output blocked by content filtering policy",
-                REFUSAL,
-            ),
-            (400, "invalid_request_error", "Content Exists Risk", REFUSAL),
-            (403, "", "input exceeds the context length", rejected),
-            (400, "content_filter", "", REFUSAL),
-            (400, "invalid_prompt", "", REFUSAL),
-            (
-                400,
-                "invalid-argument",
-                "Incorrect API key provided: x",
-                CONFIG_AUTH,
-            ),
-            (
-                400,
-                "invalid_request_error",
-                "Your credit balance is too low",
-                CONFIG_AUTH,
-            ),
-            (429, "billing_not_active", "", CONFIG_AUTH),
-            (400, "tool_use_failed", "", content_invalid),
-            (400, "context_length_exceeded", "", rejected),
-            (
-                402,
-                "invalid_request_error",
-                "Insufficient Balance",
-                CONFIG_AUTH,
-            ),
-            (412, "", "account suspended", CONFIG_AUTH),
-            (404, "model_not_found", "", rejected),
-            (413, "request_too_large", "", rejected),
-            (
-                413,
-                "rate_limit_exceeded",
-                "Request too large for model",
-                rejected,
-            ),
-            (410, "", "", rejected),
-            (301, "", "", rejected),
-            (408, "", "", NETWORK),
-            (500, "server_error", "", NETWORK),
-            (
-                500,
-                "",
-                "Requested input length 9 exceeds maximum input length 8",
-                rejected,
-            ),
-            (
-                500,
-                "server_error",
-                "tools param requires --jinja flag",
-                rejected,
-            ),
-            (501, "", "", rejected),
-            (502, "cf_bad_gateway", "Bad gateway.", NETWORK),
-            (504, "timeout_error", "", NETWORK),
-            (520, "", "", NETWORK),
-            (200, "", "something odd", NETWORK),
-            (200, "invalid_request_error", "", rejected),
-        ];
-        for (status, code, text, expected) in cases {
-            let codes = [(*code).to_owned()];
-            assert_eq!(
-                classify(*status, &codes, text),
-                *expected,
-                "{status} {code} {text}"
-            );
-        }
-    }
-
-    #[test]
-    fn codes_and_texts_of_the_table_are_in_lower_case() {
-        for rule in RULES {
-            for word in rule.codes.iter().chain(rule.texts) {
-                assert_eq!(*word, word.to_lowercase());
-            }
-        }
-    }
-}
+mod tests;

@@ -1,13 +1,14 @@
 //! What does a response say, read outside of a call?
 //!
 //! For tests and tools that replay recorded responses: the adapters' own reading, before the gate, the ladder and the
-//! store have seen it. A model is taken to have been told of every tool that it calls.
+//! store have seen it. A model is taken to have been told of every tool that it calls, and a provider that takes a cache
+//! handle to have been given one.
 
 use rig_spec::{FailureClass, Provider};
 use serde_json::Value;
 
 use super::finish::{Answer, Finish};
-use super::{Failed, Reading, Usage};
+use super::{Failed, Reading, Sent, Usage};
 use crate::run::Citation;
 use crate::transport::Headers;
 use crate::{ground, turn};
@@ -79,20 +80,24 @@ pub fn read_response<'a>(
     headers: Headers,
     pieces: impl IntoIterator<Item = &'a [u8]>,
 ) -> Decoded {
-    let mut reading = Reading::new(provider, status, headers);
+    let sent = Sent {
+        handle: provider.cache.takes_handle().then_some(""),
+        ..Sent::default()
+    };
+    let mut reading = Reading::new(provider, status, headers).to(sent);
     let told = pieces.into_iter().map(|piece| reading.push(piece).text);
     let deltas = told.collect();
     let (answer, headers) = reading.answer();
     let read = match answer {
         Ok(answer) if answer.is_paused() => paused(answer),
-        Ok(answer) => settled(answer, &headers),
+        Ok(answer) => settled(answer, &headers, &sent),
         Err(failed) => failure(failed),
     };
     Decoded { deltas, ..read }
 }
 
-fn settled(answer: Answer, headers: &Headers) -> Decoded {
-    let reply = match answer.settle(headers) {
+fn settled(answer: Answer, headers: &Headers, sent: &Sent<'_>) -> Decoded {
+    let reply = match answer.settle(headers, sent) {
         Ok(reply) => reply,
         Err(failed) => return failure(failed),
     };

@@ -1,31 +1,37 @@
 //! What does an error body say?
 //!
-//! Any of the shapes that hosts are known to answer with. What cannot be read is not quoted: an edge page says
-//! nothing that its status does not.
+//! Any of the shapes that hosts are known to answer with, and the error of the upstream within a gateway's. What cannot
+//! be read is not quoted: an edge page says nothing that its status does not.
 
-use std::time::Duration;
-
+use rig_spec::FailureClass;
 use serde_json::Value;
 
-use super::classify::{NETWORK, Verdict, classify};
-use super::{Failed, message, wait};
+use super::classify::{self, Classified, Verdict};
+use super::{Failed, Sent, message, wait};
 use crate::transport::Headers;
 
-/// An error object, whatever its shape was.
+mod level;
+mod pasted;
+
+use level::Level;
+
+/// An error, whatever its shape was.
 #[derive(Debug, Default)]
 pub(super) struct Fault {
-    /// The status that the body names; hosts put one there when HTTP said 200.
-    pub(super) status: Option<u16>,
-    /// Every code, type and status name, in lower case.
-    pub(super) codes: Vec<String>,
-    /// The wait that the body asks for.
-    pub(super) wait: Option<Duration>,
-    /// The message as it came. It is for matching; only [`message::presentable`] text may leave.
-    pub(super) message: Option<String>,
+    /// The error, those within it, and those within them: the outermost first.
+    levels: Vec<Level>,
+    /// What is said where the body says nothing; ours, and not the provider's.
+    fallback: Option<&'static str>,
 }
 
-/// Fields that hold a code, a type or a status, as a name or as a number.
-const CODE_FIELDS: [&str; 5] = ["code", "type", "status", "status_code", "raw_status_code"];
+/// What there is to say of a stream that ends before its answer does.
+pub(super) const CUT: &str = "the stream ended without a finish reason";
+
+/// What there is to say of a stream that cannot be understood.
+pub(super) const UNREADABLE: &str = "an event of the stream cannot be read";
+
+/// The longest text of a level that has another within it, in characters: the inner reason is what matters.
+const LONGEST_OUTER: usize = 100;
 
 impl Fault {
     /// Reads a body.
@@ -43,66 +49,60 @@ impl Fault {
         let body = event.filter(|_| is_framed).unwrap_or(body);
         match serde_json::from_slice::<Value>(body) {
             Ok(Value::Array(items)) => items.first().map_or_else(Self::default, Self::of),
+            Ok(Value::String(text)) => Self::pasted(&text),
             Ok(value) => Self::of(&value),
-            Err(_) => Self::default(),
+            Err(_) => Self::pasted(&String::from_utf8_lossy(body)),
         }
     }
 
     /// Reads an error object, or an object that holds one under `error`.
     pub(super) fn of(value: &Value) -> Self {
         let mut fault = Self::default();
-        let error = &value["error"];
-        for level in [error, value, &error["innererror"], &error["inner_error"]] {
-            fault.take_codes(level);
-        }
-        for detail in error["details"].as_array().into_iter().flatten() {
-            let reason = detail["reason"].as_str();
-            fault.codes.extend(reason.map(str::to_ascii_lowercase));
-            let delay = detail["retryDelay"].as_str();
-            fault.wait = fault.wait.or(delay.and_then(wait::from_duration));
-        }
-        if error["metadata"]["reasons"].is_array() {
-            fault.codes.push("moderation".to_owned());
-        }
-        fault.message = [
-            text_of(&error["message"]),
-            text_of(&value["message"]),
-            text_of(error),
-            text_of(&error["detail"]),
-            detail(&value["detail"]),
-        ]
-        .into_iter()
-        .flatten()
-        .next()
-        .map(|text| match text_of(&error["metadata"]["raw"]) {
-            Some(upstream) => format!("{text}: {upstream}"),
-            None => text.to_owned(),
-        });
-        if fault.message.as_deref().is_some_and(asks_beyond_limit) {
-            fault.codes.push("requested_over_limit".to_owned());
-        }
+        level::read(value, &mut fault.levels);
         fault
     }
 
     /// Fills in a message where the body had none.
-    pub(super) fn or(mut self, text: &str) -> Self {
-        self.message.get_or_insert_with(|| text.to_owned());
+    pub(super) fn or(mut self, text: &'static str) -> Self {
+        self.fallback = Some(text);
         self
     }
 
-    /// Returns the failure that it is under an HTTP status.
-    pub(super) fn failed(&self, status: u16, headers: &Headers) -> Failed {
+    /// Returns whether the body had a message, or a code that is known.
+    pub(super) fn is_told(&self) -> bool {
+        self.known_code().is_some() || self.levels.iter().any(|level| !level.text.is_empty())
+    }
+
+    /// Returns the class that it has under an HTTP status, whatever was sent.
+    pub(super) fn class(&self, status: u16) -> FailureClass {
+        self.verdict(status, &Sent::default()).class()
+    }
+
+    /// Returns the failure that it is under an HTTP status. `answer` is what the model has said before it.
+    pub(super) fn failed(
+        &self,
+        status: u16,
+        headers: &Headers,
+        sent: &Sent<'_>,
+        answer: &[&str],
+    ) -> Failed {
         let is_good = (200..300).contains(&status);
-        let effective = if is_good {
-            self.status.unwrap_or(status)
-        } else {
-            status
-        };
-        let text = self.message.as_deref().unwrap_or_default();
-        let verdict = classify(effective, &self.codes, text);
-        let shown = match message::presentable(text) {
-            shown if shown.is_empty() => format!("HTTP {status}"),
-            shown => shown,
+        let verdict = self.verdict(status, sent);
+        let quoted = self
+            .levels
+            .iter()
+            .filter_map(|level| level.answer.as_deref());
+        let private: Vec<_> = answer.iter().copied().chain(quoted).collect();
+        let said = self.message();
+        let shown = match message::presentable(&said, sent, &private) {
+            // What we say ourselves quotes nobody.
+            _ if [CUT, UNREADABLE].contains(&said.as_str()) => said,
+            shown if !shown.is_empty() => shown,
+            _ => match (self.fallback, self.known_code()) {
+                (Some(text), _) => text.to_owned(),
+                (None, Some(code)) => format!("HTTP {status} ({code})"),
+                (None, None) => format!("HTTP {status}"),
+            },
         };
         // Hosts send wait headers with good answers too; there they are information.
         let told_not_to = !is_good
@@ -110,29 +110,103 @@ impl Fault {
                 .get("x-should-retry")
                 .is_some_and(|value| value.trim() == "false");
         let asked = (!is_good).then(|| wait::from_headers(headers)).flatten();
+        let mut told = self.levels.iter().rev().filter_map(|level| level.wait);
         Failed {
-            retry_after: asked.or(self.wait).or_else(|| wait::from_text(text)),
-            rejected: verdict == Verdict::Rejected || (verdict == NETWORK && told_not_to),
+            retry_after: asked.or_else(|| told.next()),
+            rejected: verdict == Verdict::Rejected || (verdict == classify::NETWORK && told_not_to),
             unbilled: (400..600).contains(&status),
             ..Failed::new(verdict.class(), shown)
         }
     }
 
-    fn take_codes(&mut self, level: &Value) {
-        for field in CODE_FIELDS {
-            let number = match &level[field] {
-                Value::String(name) => {
-                    self.codes.push(name.to_ascii_lowercase());
-                    name.parse().ok()
-                }
-                Value::Number(number) => number.as_u64(),
-                _ => None,
-            };
-            let status = number.and_then(|number| u16::try_from(number).ok());
-            self.status = self
-                .status
-                .or(status.filter(|status| (400..600).contains(status)));
+    /// Reads an object that is pasted into a text. The text itself is not quoted.
+    fn pasted(text: &str) -> Self {
+        if text.starts_with('<') {
+            return Self::default();
         }
+        pasted::object_in(text).map_or_else(Self::default, |(_, object)| Self::of(&object))
+    }
+
+    /// K7: the innermost error that says what it is decides, and the HTTP status comes last.
+    fn verdict(&self, status: u16, sent: &Sent<'_>) -> Verdict {
+        let texts = self.levels.iter().map(|level| level.text.to_lowercase());
+        let text = texts.collect::<Vec<_>>().join("\n");
+        let status = self.effective(status);
+        if let Some(handle) = sent.handle {
+            let named = self.levels.iter().filter_map(|level| level.status);
+            let statuses: Vec<_> = [status].into_iter().chain(named).collect();
+            let codes = self.levels.iter().flat_map(|level| &level.codes);
+            let codes = codes.map(|code| code.replace(['_', '-'], " "));
+            let said = codes.fold(text.clone(), |said, code| said + "\n" + &code);
+            if classify::cache::is_gone(&statuses, &said, handle) {
+                return classify::CACHE_INVALID;
+            }
+        }
+        let inner = self.levels.iter().skip(1).rev();
+        let mut inner = inner.filter_map(|level| {
+            classify::inner(level.status, &level.codes, &level.text.to_lowercase())
+        });
+        if let Some(verdict) = inner.next() {
+            return verdict;
+        }
+        let codes = self.levels.first().map(|level| level.codes.as_slice());
+        match classify::outer(status, codes.unwrap_or_default(), &text) {
+            Classified::As(verdict) => verdict,
+            Classified::Unknown if self.blames_request() => Verdict::Rejected,
+            Classified::Unknown => classify::NETWORK,
+        }
+    }
+
+    /// Returns the status that counts. A body names its own where HTTP says that all is well, and gateways know no better
+    /// status for what went wrong behind them than these.
+    fn effective(&self, status: u16) -> u16 {
+        let named = self.levels.first().and_then(|level| level.status);
+        match status {
+            200..300 | 400 | 500 | 502 => named.unwrap_or(status),
+            _ => status,
+        }
+    }
+
+    /// Returns whether an inner error says that the request is at fault, and nothing more.
+    fn blames_request(&self) -> bool {
+        let mut inner = self.levels.iter().skip(1);
+        inner.any(|level| {
+            level
+                .codes
+                .iter()
+                .any(|code| code == classify::BLAMES_REQUEST)
+        })
+    }
+
+    /// Returns what the levels say, from the outermost to the innermost, and the code of the innermost that has one.
+    fn message(&self) -> String {
+        let mut message = String::new();
+        let last = self.levels.len().saturating_sub(1);
+        for (at, level) in self.levels.iter().enumerate() {
+            let text = level.text.trim();
+            if text.is_empty() || message.contains(text) {
+                continue;
+            }
+            if !message.is_empty() {
+                message.push_str(": ");
+            }
+            match at < last {
+                true => message.push_str(&message::shortened(text, LONGEST_OUTER)),
+                false => message.push_str(text),
+            }
+        }
+        let code = self.known_code().filter(|_| last > 0);
+        if let Some(code) = code.filter(|code| !message.contains(code)) {
+            let gap = if message.is_empty() { "" } else { " " };
+            message.push_str(&format!("{gap}({code})"));
+        }
+        message
+    }
+
+    /// Returns the innermost code that the table knows.
+    fn known_code(&self) -> Option<&'static str> {
+        let codes = self.levels.iter().rev().flat_map(|level| &level.codes);
+        codes.filter_map(|code| classify::known(code)).next()
     }
 }
 
@@ -141,136 +215,10 @@ pub(super) fn is_error(value: &Value) -> bool {
     match value {
         Value::Object(fields) => !fields.is_empty(),
         Value::String(text) => !text.is_empty(),
-        _ => false,
-    }
-}
-
-fn text_of(value: &Value) -> Option<&str> {
-    value
-        .as_str()
-        .map(str::trim)
-        .filter(|text| !text.is_empty())
-}
-
-/// Returns the text of `detail`: a string, or the `msg` of the first finding in a list. The finding's `input`
-/// quotes the request and is left alone.
-fn detail(value: &Value) -> Option<&str> {
-    text_of(value)
-        .or_else(|| text_of(&value[0]["msg"]))
-        .or_else(|| text_of(&value[0]))
-        .or_else(|| text_of(&value["message"]))
-}
-
-/// Returns whether a rate limit's message says that one request asks for more than the whole limit allows
-/// (`Limit 6000, … Requested 12328`), so that no wait helps.
-fn asks_beyond_limit(text: &str) -> bool {
-    let number_after = |word: &str| -> Option<u64> {
-        let (_, rest) = text.split_once(word)?;
-        let digits = rest.trim_start_matches([' ', ':', '~']);
-        let end = digits
-            .find(|c: char| !c.is_ascii_digit())
-            .unwrap_or(digits.len());
-        digits[..end].parse().ok()
-    };
-    match (number_after("Limit "), number_after("Requested ")) {
-        (Some(limit), Some(requested)) => requested > limit,
+        Value::Array(items) => items.first().is_some_and(Value::is_object),
         _ => false,
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn message(body: &str) -> Option<String> {
-        Fault::read(body.as_bytes()).message
-    }
-
-    #[test]
-    fn every_known_shape_yields_its_message() {
-        let cases = [
-            (
-                r#"{"error":{"message":"m","type":"t","code":null}}"#,
-                Some("m"),
-            ),
-            (r#"[{"error":{"message":"m","code":429}}]"#, Some("m")),
-            (r#"{"code":"invalid-argument","error":"m"}"#, Some("m")),
-            (r#"{"error":"Too Many Requests","message":"m"}"#, Some("m")),
-            (
-                r#"{"object":"error","message":"m","code":"1300"}"#,
-                Some("m"),
-            ),
-            (r#"{"detail":"m"}"#, Some("m")),
-            (
-                r#"{"detail":[{"loc":["body","x"],"msg":"m","input":"secret"}]}"#,
-                Some("m"),
-            ),
-            ("data: {\"error\":{\"message\":\"m\"}}\n\n", Some("m")),
-            (
-                "event: error\r\ndata: {\"error\":{\"message\":\"m\"}}\r\n\r\n",
-                Some("m"),
-            ),
-            ("\u{feff} {\"error\":\"m\"}", Some("m")),
-            (
-                r#"{"error":{"message":"up","metadata":{"raw":"m"}}}"#,
-                Some("up: m"),
-            ),
-            (r#"{"error":{"code":"401"}}"#, None),
-            ("<html>bad gateway</html>", None),
-            ("upstream connect error", None),
-            ("", None),
-        ];
-        for (body, expected) in cases {
-            assert_eq!(message(body).as_deref(), expected, "{body}");
-        }
-    }
-
-    #[test]
-    fn a_status_in_the_body_is_read_from_number_and_text() {
-        for body in [
-            r#"{"error":{"code":429}}"#,
-            r#"{"error":{"code":"429"}}"#,
-            r#"{"raw_status_code":429}"#,
-        ] {
-            assert_eq!(Fault::read(body.as_bytes()).status, Some(429), "{body}");
-        }
-        assert_eq!(Fault::read(br#"{"code":"1500"}"#).status, None);
-    }
-
-    #[test]
-    fn a_request_above_the_whole_limit_is_told_from_a_used_up_one() {
-        assert!(asks_beyond_limit("TPM: Limit 6000, Requested 12328"));
-        assert!(asks_beyond_limit("Limit 7000, Used 0, Requested ~12903."));
-        assert!(!asks_beyond_limit(
-            "Limit 200000, Used 162960, Requested 42288."
-        ));
-        assert!(!asks_beyond_limit("slow down"));
-    }
-
-    #[test]
-    fn a_body_without_a_message_is_named_by_its_status() {
-        let failed = Fault::read(b"<html>").failed(502, &Headers::default());
-        assert_eq!(failed.message, "HTTP 502");
-    }
-
-    #[test]
-    fn wait_headers_count_on_failures_only() {
-        let headers = Headers::new(vec![("Retry-After".into(), "7".into())]);
-        let fault = Fault::read(br#"{"error":{"message":"busy","code":503}}"#);
-        assert_eq!(
-            fault
-                .failed(503, &headers)
-                .retry_after
-                .map(|wait| wait.as_secs()),
-            Some(7)
-        );
-        assert_eq!(fault.failed(200, &headers).retry_after, None);
-    }
-
-    #[test]
-    fn a_host_that_says_not_to_retry_is_believed() {
-        let headers = Headers::new(vec![("x-should-retry".into(), "false".into())]);
-        assert!(Fault::default().failed(500, &headers).rejected);
-        assert!(!Fault::default().failed(500, &Headers::default()).rejected);
-    }
-}
+mod tests;

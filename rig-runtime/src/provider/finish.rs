@@ -4,7 +4,7 @@ use rig_spec::FailureClass;
 use serde_json::Value;
 
 use super::fault::Fault;
-use super::{Called, Failed, Reply, Usage};
+use super::{Called, Failed, Reply, Sent, Usage, message};
 use crate::ground;
 use crate::run::Citation;
 use crate::transport::Headers;
@@ -20,12 +20,23 @@ pub(super) struct Answer {
     pub(super) citations: Vec<Citation>,
     /// How it ended.
     pub(super) finish: Finish,
+    /// Why it ended so.
+    pub(super) reason: Reason,
     /// An error object that stood in the body all the same.
     pub(super) fault: Option<Fault>,
     /// What it used.
     pub(super) usage: Usage,
     /// The tier that served.
     pub(super) served_tier: Option<String>,
+}
+
+/// What the provider, or the model, says about the end of an answer.
+#[derive(Debug, Default)]
+pub(super) struct Reason {
+    /// The names of the reason: that of the end, then what it was about.
+    pub(super) names: Vec<String>,
+    /// The reason in words.
+    pub(super) words: String,
 }
 
 /// How an answer ended.
@@ -44,6 +55,8 @@ pub(super) enum Finish {
     Broken,
     /// The model called a tool in a way that the provider could not read.
     Malformed,
+    /// The provider has not finished, and nobody will ask for the rest.
+    Unfinished,
     /// The provider wants to be asked to go on. Nothing that we send lets it, so it is no answer.
     Paused,
 }
@@ -62,6 +75,8 @@ const REASONS: &[(&str, Finish)] = &[
     ("prohibited_content", Finish::Refused),
     ("spii", Finish::Refused),
     ("image_safety", Finish::Refused),
+    ("image_prohibited_content", Finish::Refused),
+    ("image_recitation", Finish::Refused),
     ("model_armor", Finish::Refused),
     ("malformed_function_call", Finish::Malformed),
     ("unexpected_tool_call", Finish::Malformed),
@@ -82,41 +97,75 @@ impl Finish {
     }
 }
 
+/// The reasons of ordinary ends, which say nothing.
+const ORDINARY: [&str; 8] = [
+    "stop",
+    "end_turn",
+    "stop_sequence",
+    "eos",
+    "completed",
+    "tool_calls",
+    "tool_use",
+    "function_call",
+];
+
+/// How much of a reason's names is shown, in characters.
+const LONGEST_NAMES: usize = 100;
+
+impl Reason {
+    /// Returns the reason that these fields give: names as far as they are texts.
+    pub(super) fn of<'a>(
+        names: impl IntoIterator<Item = &'a Value>,
+        words: impl Into<String>,
+    ) -> Self {
+        let names = names.into_iter().filter_map(Value::as_str);
+        let names = names.filter(|name| !name.is_empty()).map(str::to_owned);
+        Self {
+            names: names.collect(),
+            words: words.into(),
+        }
+    }
+
+    /// Returns what happened, with the reason behind it.
+    fn behind(&self, what: &str, sent: &Sent<'_>) -> String {
+        let said = self.names.iter().filter(|name| {
+            let mut ordinary = ORDINARY.iter();
+            !ordinary.any(|ordinary| name.eq_ignore_ascii_case(ordinary))
+        });
+        let names = said.map(String::as_str).collect::<Vec<_>>().join(", ");
+        let names = message::presentable(&names, sent, &[]);
+        let words = message::presentable(&self.words, sent, &[]);
+        let mut message = what.to_owned();
+        if !names.is_empty() {
+            message.push_str(&format!(" ({})", message::shortened(&names, LONGEST_NAMES)));
+        }
+        if !words.is_empty() {
+            message.push_str(&format!(": {words}"));
+        }
+        message::shortened(&message, message::LONGEST).into_owned()
+    }
+}
+
+/// Returns whether a field of a response says something: it is how one of a dialect is told from another's.
+pub(super) fn is_told(value: &Value) -> bool {
+    value.as_object().is_some_and(|members| !members.is_empty())
+}
+
 impl Answer {
     /// Returns the answer as a reply, or the failure that it is. `headers` may ask for a wait.
     #[expect(
         clippy::result_large_err,
         reason = "a reply is as large, and both are moved once"
     )]
-    pub(super) fn settle(self, headers: &Headers) -> Result<Reply, Failed> {
-        let failed = match (self.fault, self.finish) {
-            (Some(fault), _) => fault.failed(200, headers),
-            (None, Finish::Refused) => Failed::new(
-                FailureClass::Refusal,
-                "the model or the provider's filter declined to answer",
-            ),
-            (None, Finish::Shed) => Failed::new(
-                FailureClass::CapacityShed,
-                "the provider ran out of resources while answering",
-            ),
-            (None, Finish::Broken) => Failed::new(
-                FailureClass::Network,
-                "the provider broke down while answering",
-            ),
-            (None, Finish::Malformed) => Failed::new(
-                FailureClass::ContentInvalid,
-                "the model called a tool in a way that the provider could not read",
-            ),
-            (None, Finish::Paused) => Failed::new(
-                FailureClass::ContentInvalid,
-                "the provider paused its turn instead of answering",
-            ),
-            (None, Finish::Complete)
-                if self.text.trim().is_empty() && self.tool_calls.is_empty() =>
-            {
-                Failed::new(FailureClass::ContentInvalid, "the answer holds no text")
+    pub(super) fn settle(self, headers: &Headers, sent: &Sent<'_>) -> Result<Reply, Failed> {
+        let failed = match (&self.fault, self.objection()) {
+            (Some(fault), _) => {
+                let calls = self.tool_calls.iter().map(|call| call.arguments.as_str());
+                let said: Vec<_> = [self.text.as_str()].into_iter().chain(calls).collect();
+                fault.failed(200, headers, sent, &said)
             }
-            (None, Finish::Complete | Finish::Truncated) => {
+            (None, Some((class, what))) => Failed::new(class, self.reason.behind(what, sent)),
+            (None, None) => {
                 return Ok(Reply {
                     text: self.text,
                     tool_calls: self.tool_calls,
@@ -132,6 +181,35 @@ impl Answer {
             usage: self.usage,
             served_tier: self.served_tier,
             ..failed
+        })
+    }
+
+    /// Returns why the answer is none; `None` for one that is.
+    fn objection(&self) -> Option<(FailureClass, &'static str)> {
+        use FailureClass::{CapacityShed, ContentInvalid, Network, Refusal};
+        let is_empty = self.text.trim().is_empty() && self.tool_calls.is_empty();
+        Some(match self.finish {
+            Finish::Truncated => return None,
+            Finish::Complete if !is_empty => return None,
+            Finish::Complete => (ContentInvalid, "the answer holds no text"),
+            Finish::Refused => (
+                Refusal,
+                "the model or the provider's filter declined to answer",
+            ),
+            Finish::Shed => (
+                CapacityShed,
+                "the provider ran out of resources while answering",
+            ),
+            Finish::Broken => (Network, "the provider broke down while answering"),
+            Finish::Unfinished => (Network, "the provider has not finished the answer"),
+            Finish::Malformed => (
+                ContentInvalid,
+                "the model called a tool in a way that the provider could not read",
+            ),
+            Finish::Paused => (
+                ContentInvalid,
+                "the provider paused its turn instead of answering",
+            ),
         })
     }
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::fault::{self, Fault};
-use super::finish::{Answer, Finish};
+use super::finish::{Answer, Finish, Reason, is_told};
 use super::reading::{Heard, Sender};
 use super::usage::{above, output};
 use super::{Form, Prompt, Usage};
@@ -259,41 +259,56 @@ pub(super) fn read(provider: &'static Provider, headers: &Headers, body: &[u8]) 
     answer(serde_json::from_value(body).ok()?, headers)
 }
 
-/// Returns what a response says; `None` where there is no answer in it.
+/// Returns what a response says; `None` for one that has nothing of the dialect. One without a candidate is empty.
 fn answer(response: Generated, headers: &Headers) -> Option<Answer> {
-    let bare = Answer {
-        usage: usage(&response.usage_metadata),
-        served_tier: served_tier(&response.usage_metadata, headers),
-        ..Answer::default()
-    };
-    if fault::is_error(&response.error) {
-        let fault = Fault::of(&serde_json::json!({ "error": response.error }));
-        return Some(Answer {
-            fault: Some(fault),
-            ..bare
-        });
+    let feedback = &response.prompt_feedback;
+    let is_ours =
+        response.candidates.is_some() || is_told(feedback) || is_told(&response.usage_metadata);
+    let is_error = fault::is_error(&response.error);
+    if !is_ours && !is_error {
+        return None;
     }
-    // A prompt that was blocked has no candidates.
-    if response.prompt_feedback["blockReason"].is_string() {
-        return Some(Answer {
-            finish: Finish::Refused,
-            ..bare
-        });
-    }
-    let turn = response.candidates?.into_iter().next()?;
+    let error = || Fault::of(&serde_json::json!({ "error": response.error }));
+    let turn = response.candidates.into_iter().flatten().next();
+    let turn = turn.unwrap_or_default();
     let parts = turn["content"]["parts"].as_array();
     let parts = parts.map(Vec::as_slice).unwrap_or_default();
     let calls = parts.iter().map(|part| &part["functionCall"]);
     let calls = calls.filter(|call| call.is_object());
+    // A prompt that was blocked has no candidates.
+    let (finish, reason) = match feedback["blockReason"].as_str() {
+        Some(_) => (
+            Finish::Refused,
+            reason(feedback, "blockReason", "blockReasonMessage"),
+        ),
+        None => (
+            Finish::of(&turn["finishReason"]),
+            reason(&turn, "finishReason", "finishMessage"),
+        ),
+    };
     Some(Answer {
         text: spoken(parts).collect(),
         tool_calls: calls
             .map(|call| super::called(&call["id"], &call["name"], &call["args"]))
             .collect(),
         citations: citations(&turn["groundingMetadata"]),
-        finish: Finish::of(&turn["finishReason"]),
-        ..bare
+        finish,
+        reason,
+        fault: is_error.then(error),
+        usage: usage(&response.usage_metadata),
+        served_tier: served_tier(&response.usage_metadata, headers),
     })
+}
+
+/// Returns why an answer ended, or why there is none: the name of the reason, the categories that blocked it, and words.
+fn reason(of: &Value, name: &str, words: &str) -> Reason {
+    let ratings = of["safetyRatings"].as_array().into_iter().flatten();
+    let blocking = ratings.filter(|rating| rating["blocked"] == true);
+    let names = [&of[name]].into_iter();
+    Reason::of(
+        names.chain(blocking.map(|rating| &rating["category"])),
+        of[words].as_str().unwrap_or_default(),
+    )
 }
 
 /// Returns the text of parts that are no thoughts.

@@ -1,16 +1,25 @@
 //! Which part of a provider's message may be shown?
 //!
-//! **Invariant:** what leaves here is one line of at most [`LONGEST`] characters, without what looks like a key
-//! and without long quotations, since a quotation is a piece of the request.
+//! **Invariant:** what leaves here is one line of at most [`LONGEST`] characters. It holds no key, nothing that looks
+//! like one, no long quotation, and no run of eight characters of what is private about the request.
+
+use std::borrow::Cow;
+
+use super::Sent;
+use crate::key::Key;
+
+mod repeats;
+
+use repeats::without_repeats;
 
 /// The longest message, in characters.
-const LONGEST: usize = 300;
+pub(super) const LONGEST: usize = 300;
 
 /// The longest quotation that is a name rather than a piece of a prompt, in characters.
 const LONGEST_QUOTATION: usize = 60;
 
 /// What stands in the place of a key.
-pub(super) const REDACTED: &str = "[redacted]";
+const REDACTED: &str = "[redacted]";
 
 /// What stands in front of a key that need not look like one.
 const ANNOUNCERS: [&str; 6] = [
@@ -24,27 +33,61 @@ const ANNOUNCERS: [&str; 6] = [
 
 const KEY_PREFIXES: [&str; 8] = ["sk-", "sk_", "pk-", "xai-", "gsk_", "fw_", "hf_", "AIza"];
 
-/// Returns a message that can be shown and stored.
-pub(super) fn presentable(raw: &str) -> String {
-    let line = one_line(raw);
-    let kept: String = without_quotations(&line)
-        .chars()
-        .take(2 * LONGEST)
-        .collect();
-    let shown = without_keys(&kept);
-    match shown.char_indices().nth(LONGEST) {
-        Some(_) => {
-            let kept: String = shown.chars().take(LONGEST - 1).collect();
-            format!("{}…", kept.trim_end())
-        }
-        None => shown,
+/// Returns what may be shown and stored of a message about a request. The further texts are as private as those that
+/// were sent. What says nothing of its own is empty.
+pub(super) fn presentable(raw: &str, sent: &Sent<'_>, further: &[&str]) -> String {
+    let line = readable(raw, sent.key);
+    if line.is_empty() {
+        return line;
+    }
+    let mut private = sent.private();
+    private.extend(further.iter().map(|text| Cow::from(*text)));
+    let shown = without_repeats(&without_quotations(&line), &private);
+    let shown = match shortened(&shown, LONGEST) {
+        Cow::Borrowed(_) => shown,
+        // The mark at the end may join what is left to something that a text holds.
+        Cow::Owned(cut) => without_repeats(&cut, &private),
+    };
+    match shown.contains(char::is_alphanumeric) {
+        true => shown,
+        false => String::new(),
     }
 }
 
-fn one_line(raw: &str) -> String {
+/// Returns what may be shown of the words of a transport, which has no prompt in them.
+pub(super) fn of_transport(raw: &str, key: Option<&Key>) -> String {
+    shortened(&without_quotations(&readable(raw, key)), LONGEST).into_owned()
+}
+
+/// Returns a text of at most this many characters.
+pub(super) fn shortened(text: &str, longest: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(longest) {
+        Some(_) => {
+            let kept: String = text.chars().take(longest - 1).collect();
+            format!("{}…", kept.trim_end()).into()
+        }
+        None => text.into(),
+    }
+}
+
+/// Returns the text as one line without keys.
+fn readable(raw: &str, key: Option<&Key>) -> String {
     // Beyond this nothing would be shown anyway, and a body may be of any size.
-    let head: String = raw.chars().take(16 * LONGEST).collect();
-    let spaced: String = head
+    let longest = 16 * LONGEST;
+    let mut line = one_line(&shortened(raw, longest));
+    if raw.chars().nth(longest).is_some() {
+        // The last word may be the half of a key.
+        line.truncate(line.rfind(' ').unwrap_or(0));
+    }
+    // A shorter key is a placeholder for a host that checks none, and a part of ordinary words.
+    if let Some(key) = key.filter(|key| key.reveal().len() >= 6) {
+        line = line.replace(key.reveal(), REDACTED);
+    }
+    without_keys(&line)
+}
+
+fn one_line(raw: &str) -> String {
+    let spaced: String = raw
         .chars()
         .map(|c| if c.is_control() { ' ' } else { c })
         .collect();
@@ -150,6 +193,10 @@ fn looks_like_key(word: &str) -> bool {
 mod tests {
     use super::*;
 
+    fn presentable(raw: &str) -> String {
+        super::presentable(raw, &Sent::default(), &[])
+    }
+
     #[test]
     fn keys_are_redacted_and_names_are_kept() {
         let cases = [
@@ -229,5 +276,41 @@ mod tests {
         assert!(shown.chars().count() <= LONGEST && shown.ends_with('…'));
         assert_eq!(presentable(&"ä".repeat(LONGEST)).chars().count(), LONGEST);
         assert_eq!(presentable(""), "");
+        assert_eq!(presentable(" … \" ' "), "");
+    }
+
+    #[test]
+    fn an_echoed_key_is_taken_out_whatever_it_looks_like() {
+        let key = Key::new("hunter two");
+        let sent = Sent {
+            key: key.as_ref(),
+            ..Sent::default()
+        };
+        let shown = |raw: &str| super::presentable(raw, &sent, &[]);
+        assert_eq!(
+            shown("nobody knows hunter two here"),
+            "nobody knows [redacted] here"
+        );
+        // Also where the message is cut in the middle of it.
+        for before in 280..300 {
+            let raw = format!("{}hunter two", "é".repeat(before));
+            assert!(!shown(&raw).contains('h'), "{raw}");
+        }
+        let said = of_transport("no route to hunter two", key.as_ref());
+        assert_eq!(said, "no route to [redacted]");
+    }
+
+    #[test]
+    fn what_was_sent_is_cut_before_the_message_is_shortened() {
+        let prompt = "the customer wrote ".repeat(40);
+        let texts = [prompt.as_str()];
+        let sent = Sent {
+            texts: &texts,
+            ..Sent::default()
+        };
+        let raw = format!("cannot read {prompt}at all");
+        let shown = super::presentable(&raw, &sent, &[]);
+        assert_eq!(shown, "cannot read … at all");
+        assert_eq!(super::presentable(&prompt, &sent, &[]), "");
     }
 }

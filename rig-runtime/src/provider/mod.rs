@@ -17,6 +17,8 @@ use crate::prefix::Prefix;
 use crate::run::Citation;
 use crate::transport::{Headers, Request, TransportError};
 
+#[cfg(test)]
+mod agreement;
 mod anthropic;
 mod chat;
 mod classify;
@@ -33,6 +35,7 @@ mod recordings;
 mod requests;
 #[cfg(test)]
 mod responses;
+mod sent;
 mod sse;
 mod usage;
 mod wait;
@@ -41,6 +44,7 @@ pub(crate) use wait::from_headers as asked_wait;
 
 pub use decoded::{Decoded, DecodedAs, read_response};
 pub(crate) use reading::Reading;
+pub(crate) use sent::Sent;
 pub(crate) use usage::Usage;
 
 use fault::Fault;
@@ -137,7 +141,7 @@ pub(crate) struct Called {
 pub(crate) struct Failed {
     /// The class.
     pub(crate) class: FailureClass,
-    /// What happened: the provider's message, without keys and prompts.
+    /// What happened: our words, or the provider's without keys, prompts and answers.
     pub(crate) message: String,
     /// How long the provider asks to wait.
     pub(crate) retry_after: Option<Duration>,
@@ -175,9 +179,11 @@ fn answer(
     status: u16,
     headers: &Headers,
     body: &[u8],
+    sent: &Sent<'_>,
 ) -> Result<Answer, Failed> {
+    let failed = |fault: Fault| fault.failed(status, headers, sent, &[]);
     if !(200..300).contains(&status) {
-        return Err(Fault::read(body).failed(status, headers));
+        return Err(failed(Fault::read(body)));
     }
     let answer = match provider.dialect {
         Dialect::OpenAiChat => chat::read(provider, headers, body),
@@ -185,7 +191,7 @@ fn answer(
         Dialect::AnthropicMessages => anthropic::read(body),
         Dialect::Gemini => gemini::read(provider, headers, body),
     };
-    answer.ok_or_else(|| Fault::read(body).or(NO_ANSWER).failed(status, headers))
+    answer.ok_or_else(|| failed(Fault::read(body).or(NO_ANSWER)))
 }
 
 const NO_ANSWER: &str = "the response holds no answer";
@@ -200,22 +206,29 @@ const NO_ANSWER: &str = "the response holds no answer";
     clippy::result_large_err,
     reason = "a reply is as large, and both are moved once"
 )]
-fn conclude(mut answer: Answer, has_tools: bool, headers: &Headers) -> Result<Reply, Failed> {
+fn conclude(
+    mut answer: Answer,
+    has_tools: bool,
+    headers: &Headers,
+    sent: &Sent<'_>,
+) -> Result<Reply, Failed> {
     // What was written was counted too early where the count is of nothing.
     let is_written = !answer.text.is_empty() || !answer.tool_calls.is_empty();
     let counted = answer.usage.tokens_out;
     answer.usage.tokens_out = counted.filter(|output| *output > 0 || !is_written);
-    if !has_tools {
+    // An error may quote them all the same.
+    if !has_tools && answer.fault.is_none() {
         answer.tool_calls.clear();
     }
-    answer.settle(headers)
+    answer.settle(headers, sent)
 }
 
-/// Returns the failure of an attempt that got no whole response.
-pub(crate) fn transport_failed(error: &TransportError) -> Failed {
+/// Returns the failure of an attempt that got no whole response. The key is that of the request.
+pub(crate) fn transport_failed(error: &TransportError, key: Option<&Key>) -> Failed {
+    let message = message::of_transport(&error.message, key);
     Failed {
         unbilled: !error.was_sent,
-        ..Failed::new(FailureClass::Network, message::presentable(&error.message))
+        ..Failed::new(FailureClass::Network, message)
     }
 }
 
@@ -307,16 +320,5 @@ impl Failed {
             usage: Usage::default(),
             served_tier: None,
         }
-    }
-
-    /// Returns the failure without the key that was sent, should the host have echoed it. What merely looks
-    /// like a key has been taken out before; a key may look like anything.
-    pub(crate) fn without(self, key: Option<&Key>) -> Self {
-        // A shorter one is a placeholder for a host that checks none, and a part of ordinary words.
-        let Some(key) = key.filter(|key| key.reveal().len() >= 6) else {
-            return self;
-        };
-        let message = self.message.replace(key.reveal(), message::REDACTED);
-        Self { message, ..self }
     }
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::fault::{self, Fault};
-use super::finish::{Answer, Finish};
+use super::finish::{Answer, Finish, Reason, is_told};
 use super::usage::output;
 use super::{Form, Prompt, Usage};
 use crate::prefix::Prefix;
@@ -161,39 +161,23 @@ pub(super) fn read(body: &[u8]) -> Option<Answer> {
     answer(serde_json::from_slice(body).ok()?)
 }
 
+/// Returns what a response says; `None` for one that has nothing of the dialect. One without an item is empty.
 fn answer(whole: Whole) -> Option<Answer> {
+    let is_ours = whole.output.is_some() || whole.status.is_string() || is_told(&whole.usage);
     let status = whole.status.as_str().unwrap_or("completed");
-    let is_failed = status == "failed" || fault::is_error(&whole.error);
-    let bare = Answer {
-        usage: usage(&whole.usage),
-        // Before its end a response names the tier that was asked for.
-        served_tier: whole
-            .service_tier
-            .as_str()
-            .filter(|_| !is_failed)
-            .map(str::to_owned),
-        ..Answer::default()
-    };
-    if fault::is_error(&whole.error) {
-        let fault = Fault::of(&serde_json::json!({ "error": whole.error }));
-        return Some(Answer {
-            fault: Some(fault),
-            ..bare
-        });
-    }
-    let finish = match (status, whole.incomplete_details["reason"].as_str()) {
-        ("completed", _) => Finish::Complete,
+    let is_error = fault::is_error(&whole.error);
+    let cause = &whole.incomplete_details["reason"];
+    let finish = match (status, cause.as_str()) {
+        _ if is_error => Finish::Broken,
+        ("completed", _) if is_ours => Finish::Complete,
         ("incomplete", Some("max_output_tokens")) => Finish::Truncated,
         ("incomplete", Some("content_filter")) => Finish::Refused,
         ("incomplete" | "failed" | "cancelled", _) => Finish::Broken,
-        // It is still being made, and nobody will ask for the rest.
+        ("queued" | "in_progress", _) => Finish::Unfinished,
         _ => return None,
     };
-    let items = match whole.output {
-        Some(items) => items,
-        None if finish == Finish::Broken => Vec::new(),
-        None => return None,
-    };
+    let error = || Fault::of(&serde_json::json!({ "error": whole.error }));
+    let items = whole.output.unwrap_or_default();
     let of = |kind: &'static str| items.iter().filter(move |item| item["type"] == kind);
     let parts = of("message").filter_map(|item| item["content"].as_array());
     let parts: Vec<_> = parts.flatten().collect();
@@ -205,16 +189,29 @@ fn answer(whole: Whole) -> Option<Answer> {
         .flatten()
         .filter(|note| note["type"] == "url_citation");
     let called = |call: &Value| super::called(&call["call_id"], &call["name"], &call["arguments"]);
+    let refused = parts.iter().filter(|part| part["type"] == "refusal");
+    let refusal = refused.clone().filter_map(|part| part["refusal"].as_str());
+    // What broke has no better name than its status.
+    let named = Some(&whole.status).filter(|_| finish == Finish::Broken);
+    let names = named.into_iter().chain([cause]);
+    let reason = Reason::of(names, refusal.collect::<String>());
     Some(Answer {
         text: spoken.filter_map(|part| part["text"].as_str()).collect(),
         tool_calls: of("function_call").map(called).collect(),
         citations: notes.filter_map(super::citation).collect(),
-        finish: if parts.iter().any(|part| part["type"] == "refusal") {
-            Finish::Refused
-        } else {
-            finish
+        finish: match refused.count() {
+            0 => finish,
+            _ => Finish::Refused,
         },
-        ..bare
+        reason,
+        fault: is_error.then(error),
+        usage: usage(&whole.usage),
+        // Before its end a response names the tier that was asked for.
+        served_tier: whole
+            .service_tier
+            .as_str()
+            .filter(|_| !is_error && !matches!(status, "failed" | "queued" | "in_progress"))
+            .map(str::to_owned),
     })
 }
 

@@ -14,20 +14,22 @@ use serde_json::{Value, json};
 
 use super::fault::Fault;
 use super::finish::{Answer, Finish};
-use super::{Failed, NO_ANSWER, Reply, Usage, conclude};
+use super::{Failed, NO_ANSWER, Reply, Sent, Usage, conclude};
 use crate::transport::Headers;
 
 mod events;
 
+pub(super) use super::fault::CUT;
 pub(super) use events::Sender;
 
 use events::Events;
 
 /// A response under way.
-pub(crate) struct Reading {
+pub(crate) struct Reading<'a> {
     provider: &'static Provider,
     status: u16,
     headers: Headers,
+    sent: Sent<'a>,
     form: Form,
 }
 
@@ -51,18 +53,21 @@ pub(crate) struct Heard {
     pub(crate) has_usage: bool,
 }
 
-/// What there is to say of a stream that ends before its answer does.
-pub(super) const CUT: &str = "the stream ended without a finish reason";
-
-impl Reading {
+impl<'a> Reading<'a> {
     /// Returns the reader of a response with this head.
     pub(crate) fn new(provider: &'static Provider, status: u16, headers: Headers) -> Self {
         Self {
             provider,
             status,
             headers,
+            sent: Sent::default(),
             form: Form::Unknown(Vec::new()),
         }
+    }
+
+    /// Sets what the request held.
+    pub(crate) fn to(self, sent: Sent<'a>) -> Self {
+        Self { sent, ..self }
     }
 
     /// Reads on. What all pieces bring together does not depend on where the body was cut.
@@ -161,8 +166,9 @@ impl Reading {
         reason = "a reply is as large, and both are moved once"
     )]
     pub(crate) fn finish(self, has_tools: bool) -> Result<Reply, Failed> {
+        let sent = self.sent;
         let (answer, headers) = self.answer();
-        conclude(answer?, has_tools, &headers)
+        conclude(answer?, has_tools, &headers, &sent)
     }
 
     /// Returns what the response says before anybody asks whether it is an answer, and its headers.
@@ -171,11 +177,12 @@ impl Reading {
         let headers = self.headers;
         let answer = match self.form {
             Form::Unknown(body) | Form::Whole(body) => {
-                super::answer(self.provider, self.status, &headers, &body)
+                super::answer(self.provider, self.status, &headers, &body, &self.sent)
             }
-            Form::Events(events) => events
-                .finish(self.provider, &headers)
-                .ok_or_else(|| Fault::default().or(NO_ANSWER).failed(self.status, &headers)),
+            Form::Events(events) => events.finish(self.provider, &headers).ok_or_else(|| {
+                let fault = Fault::default().or(NO_ANSWER);
+                fault.failed(self.status, &headers, &self.sent, &[])
+            }),
         };
         (answer, headers)
     }
@@ -241,7 +248,7 @@ pub(super) fn fail(at: &mut Value, reason: &Value, error: Value) {
         is_reason(reason) && !matches!(Finish::of(reason), Finish::Shed | Finish::Broken);
     let takes_back = || {
         let fault = Fault::of(&json!({ "error": error }));
-        fault.failed(200, &Headers::default()).class == FailureClass::Refusal
+        fault.class(200) == FailureClass::Refusal
     };
     if !is_answer || takes_back() {
         *at = error;

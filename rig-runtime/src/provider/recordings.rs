@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use rig_spec::{ANTHROPIC, Dialect, FailureClass, GEMINI, PROVIDERS, Provider};
 use serde_json::{Value, json};
 
-use super::{Failed, Reading, Reply, Usage};
+use super::{Failed, Reading, Reply, Sent, Usage};
 use crate::transport::Headers;
 
 /// A host that no row describes.
@@ -192,7 +192,11 @@ impl<'a> Recorded<'a> {
         has_tools: bool,
         pieces: impl IntoIterator<Item = &'b [u8]>,
     ) -> (Result<Reply, Failed>, String) {
-        let mut reading = Reading::new(self.provider, self.status, self.headers.clone());
+        let sent = Sent {
+            handle: self.provider.cache.takes_handle().then_some(""),
+            ..Sent::default()
+        };
+        let mut reading = Reading::new(self.provider, self.status, self.headers.clone()).to(sent);
         let mut text = String::new();
         for piece in pieces {
             text.push_str(&reading.push(piece).text);

@@ -20,7 +20,7 @@ use crate::journal::Journal;
 use crate::key::Key;
 use crate::ladder::Served;
 use crate::prefix::Prefix;
-use crate::provider::{self, Failed, Offer, Prompt};
+use crate::provider::{self, Failed, Offer, Prompt, Sent};
 use crate::rig::Parts;
 use crate::run::{Run, RunMeta};
 use crate::store::RowFailure;
@@ -158,9 +158,17 @@ async fn dispatch(
         listener,
         policy: &asked.policy,
         limit,
+        sent: Sent {
+            key,
+            handle: match &asked.cache {
+                Cache::At(name) => Some(name),
+                Cache::Off | Cache::System => None,
+            },
+            variables: None,
+            texts: &[&asked.system, &asked.user],
+        },
     };
     let reply = exchange(parts, &mut dispatch, request, &awaited).await;
-    let reply = reply.map_err(|failed| failed.without(key));
     let reply = reply.map_err(|failed| dispatch.complete(failed));
     let is_unbilled = reply.as_ref().is_err_and(|failed| failed.unbilled);
 

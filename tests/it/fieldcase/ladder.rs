@@ -40,7 +40,7 @@ static RELAY: Provider = Provider {
 };
 static RESPONSES_A: [Candidate; 1] = [candidate(&RELAY)];
 static ANTHROPIC_A: [Candidate; 1] = [candidate(&ANTHROPIC)];
-static BOTH: [Candidate; 2] = [candidate(&DEEPSEEK), candidate(&FIREWORKS)];
+pub(super) static BOTH: [Candidate; 2] = [candidate(&DEEPSEEK), candidate(&FIREWORKS)];
 
 /// For 1 and 5 USD per million tokens.
 static FIREWORKS_B: [Candidate; 1] = [Candidate {
@@ -120,8 +120,8 @@ pub(super) fn classes(world: &World) -> Vec<Option<&'static str>> {
         .collect()
 }
 
-// K3, L3: a class of its own, which nobody repairs or asks again as if it were content, and which is paid for. The
-// refusal's text is an output, so that no message holds it.
+// K3, L3: a refusal is a class of its own, is neither repaired nor retried as content, and is paid for. The message
+// carries the words of the refusal.
 #[test]
 fn fc_21_a_refusal_in_its_own_field() {
     let Some(case) = Case::open("FC-21") else {
@@ -160,7 +160,14 @@ fn fc_21_a_refusal_in_its_own_field() {
             Err(error) => error.class().unwrap().name(),
         };
         assert_eq!(end, expected, "{file}");
-        assert!(!format!("{result:?}").contains("can't help") || result.is_ok());
+        if let Err(error) = &result {
+            let words = match file.as_str() {
+                "anthropic.http" => "(refusal)",
+                _ => "I can't help with that request.",
+            };
+            let message = &error.failure().unwrap().message;
+            assert!(message.contains(words), "{file}: {message}");
+        }
     }
     assert_eq!(files, 5);
 }

@@ -140,7 +140,13 @@ fn fc_21_a_refusal_that_streams() {
     world.push([pieces(stream.as_bytes(), [stream.len()])]);
     let policy = retries(&[(FailureClass::ContentInvalid, 2)]);
     let heard = hear::<FcBase>(&world, ask(route(&DEEPSEEK_A, ONE_REPAIR, policy)));
-    assert_eq!(heard.end.unwrap_err().class(), Some(FailureClass::Refusal));
+    let error = heard.end.unwrap_err();
+    assert_eq!(error.class(), Some(FailureClass::Refusal));
+    let message = &error.failure().unwrap().message;
+    assert!(
+        message.ends_with(": I can't help with that request."),
+        "{message}"
+    );
     let rows = world.store.rows();
     assert_eq!(rows.len(), 1);
     assert_eq!(

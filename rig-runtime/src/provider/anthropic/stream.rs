@@ -21,6 +21,7 @@ pub(in crate::provider) struct Assembly {
     /// The last report of each count, and of the tier.
     reported: Map<String, Value>,
     usage: Usage,
+    stop_details: Value,
     error: Value,
 }
 
@@ -60,8 +61,12 @@ impl Assembly {
                 self.take_delta(&event["index"], &event["delta"], heard);
             }
             "message_delta" => {
-                let reason = take(&mut take(&mut event, "delta"), "stop_reason");
-                end(&mut self.stop_reason, reason);
+                let mut delta = take(&mut event, "delta");
+                end(&mut self.stop_reason, take(&mut delta, "stop_reason"));
+                let details = take(&mut delta, "stop_details");
+                if details.is_object() {
+                    self.stop_details = details;
+                }
                 self.take_usage(take(&mut event, "usage"), heard);
             }
             "message_stop" => return true,
@@ -100,6 +105,7 @@ impl Assembly {
         let answer = answer(Turn {
             content: self.has_begun.then(|| blocks.collect()),
             stop_reason: self.stop_reason,
+            stop_details: self.stop_details,
             usage: self.reported.into(),
             error: self.error,
         })?;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{Choice, Completion, Turn, answer, content, usage};
 use crate::provider::Usage;
 use crate::provider::fault::{Fault, is_error};
-use crate::provider::finish::Answer;
+use crate::provider::finish::{Answer, is_told};
 use crate::provider::reading::{self, CUT, Heard, Sender, append, end, is_filled, is_reason, take};
 use crate::transport::Headers;
 
@@ -58,7 +58,7 @@ impl Assembly {
         let first = choices.and_then(|choices| choices.get_mut(0));
         let mut choice = first.map(Value::take).unwrap_or_default();
         let errors = [take(&mut chunk, "error"), take(&mut choice, "error")];
-        let is_flat = is_named_error || (!has_choices && Fault::of(&chunk).message.is_some());
+        let is_flat = is_named_error || (!has_choices && Fault::of(&chunk).is_told());
         let error = errors.into_iter().find(is_error);
         if let Some(error) = error.or_else(|| is_flat.then_some(chunk)) {
             self.fail(error);
@@ -102,15 +102,19 @@ impl Assembly {
             calls,
         } = self;
         turn.tool_calls = calls.into_iter().map(Call::whole).collect();
-        whole.choices = choice.map(|choice| {
-            if !has_ended && !is_error(&whole.error) {
-                whole.error = json!({ "message": CUT });
+        whole.choices = match choice {
+            Some(choice) => {
+                if !has_ended && !is_error(&whole.error) {
+                    whole.error = json!({ "message": CUT });
+                }
+                Some(vec![Choice {
+                    message: Some(turn),
+                    ..choice
+                }])
             }
-            vec![Choice {
-                message: Some(turn),
-                ..choice
-            }]
-        });
+            // Usage alone is what is left of an answer with nothing in it.
+            None => (usage != Usage::default()).then(Vec::new),
+        };
         let answer = answer(provider, headers, whole)?;
         Some(Answer { usage, ..answer })
     }
@@ -140,11 +144,17 @@ impl Assembly {
             "tool_calls",
         ];
         heard.is_content |= parts.iter().any(|part| is_filled(&delta[*part]));
-        let (text, is_refused) = content(take(&mut delta, "content"));
-        if is_refused {
-            self.turn.refusal = "refused".into();
+        let (text, refused) = content(take(&mut delta, "content"));
+        if let Some(refused) = refused {
+            // A part without a word is a refusal as well.
+            let told = if refused.is_empty() { " " } else { &refused };
+            append(&mut self.turn.refusal, &told.into());
         }
         append(&mut self.turn.refusal, &delta["refusal"]);
+        let filtered = take(choice, "content_filter_results");
+        if is_told(&filtered) {
+            whole.content_filter_results = filtered;
+        }
         heard.text.push_str(&text);
         append(&mut self.turn.content, &text.into());
         if let Value::Array(notes) = take(&mut delta, "annotations") {

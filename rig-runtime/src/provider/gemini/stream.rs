@@ -21,6 +21,9 @@ pub(in crate::provider) struct Assembly {
     parts: Vec<Value>,
     citations: Vec<Citation>,
     finish_reason: Value,
+    /// What is said about the end: words, and the ratings behind it.
+    finish_message: Value,
+    safety_ratings: Value,
     prompt_feedback: Value,
     usage: Usage,
     tier: Option<String>,
@@ -62,6 +65,13 @@ impl Assembly {
         };
         self.has_begun = true;
         end(&mut self.finish_reason, take(turn, "finishReason"));
+        let (words, ratings) = (take(turn, "finishMessage"), take(turn, "safetyRatings"));
+        if is_filled(&words) {
+            self.finish_message = words;
+        }
+        if is_filled(&ratings) {
+            self.safety_ratings = ratings;
+        }
         self.citations.extend(citations(&turn["groundingMetadata"]));
         if let Value::Array(parts) = take(&mut take(turn, "content"), "parts") {
             heard.is_content |= parts.iter().any(is_content);
@@ -94,9 +104,15 @@ impl Assembly {
         let turn = json!({
             "content": { "parts": self.parts },
             "finishReason": self.finish_reason,
+            "finishMessage": self.finish_message,
+            "safetyRatings": self.safety_ratings,
         });
         let response = Generated {
-            candidates: self.has_begun.then(|| vec![turn]),
+            candidates: match self.has_begun {
+                true => Some(vec![turn]),
+                // Usage alone is what is left of an answer with nothing in it.
+                false => (self.usage != Usage::default()).then(Vec::new),
+            },
             prompt_feedback: self.prompt_feedback,
             usage_metadata: Value::Null,
             error: self.error,

@@ -17,6 +17,8 @@ pub(in crate::provider) struct Assembly {
     has_begun: bool,
     /// The items that are complete.
     items: Vec<Value>,
+    /// The text so far, which an error may quote.
+    text: String,
     /// The response, once it has ended.
     ended: Option<Value>,
     usage: Usage,
@@ -63,6 +65,7 @@ impl Assembly {
             "output_text.delta" => {
                 let piece = told["delta"].as_str().unwrap_or_default();
                 heard.text.push_str(piece);
+                self.text.push_str(piece);
                 heard.is_content |= !piece.is_empty();
             }
             kind => heard.is_content |= kind.ends_with(".delta") && is_filled(&told["delta"]),
@@ -95,7 +98,9 @@ impl Assembly {
         }
         let mut whole = self.ended.unwrap_or_default();
         if is_error(&self.error) {
-            whole = json!({ "error": self.error });
+            let said = json!({ "type": "output_text", "text": self.text });
+            let said = json!({ "type": "message", "content": [said] });
+            whole = json!({ "error": self.error, "output": [said] });
         } else if whole.is_object() && !is_filled(&whole["output"]) {
             whole["output"] = self.items.into();
         }

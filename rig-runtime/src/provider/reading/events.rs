@@ -4,7 +4,7 @@ use rig_spec::{Dialect, Provider};
 use serde_json::{Value, json};
 
 use super::{Heard, take};
-use crate::provider::fault::is_error;
+use crate::provider::fault::{UNREADABLE, is_error};
 use crate::provider::finish::Answer;
 use crate::provider::sse::{Carried, Decoder, Event, NotEvents};
 use crate::provider::{Usage, anthropic, chat, gemini, openai_responses};
@@ -38,8 +38,6 @@ enum Assembly {
     Messages(anthropic::Assembly),
     Gemini(gemini::Assembly),
 }
-
-pub(super) const UNREADABLE: &str = "an event of the stream cannot be read";
 
 impl Events {
     /// Returns a stream of a dialect, of which nothing has come.

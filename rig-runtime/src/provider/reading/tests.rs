@@ -3,9 +3,9 @@
 use proptest::prelude::*;
 use rig_spec::{ANTHROPIC, Dialect, FailureClass, GEMINI, OPENAI, Provider};
 
-use super::events::UNREADABLE;
 use super::*;
 use crate::provider::Called;
+use crate::provider::fault::UNREADABLE;
 use crate::provider::recordings::RESPONSES;
 
 mod ends;

@@ -5,6 +5,7 @@ use rig_spec::{ANTHROPIC, DEEPINFRA, GEMINI, GROK, OPENAI, Provider};
 use serde_json::{Map, Value, json};
 
 use super::Usage;
+use crate::provider::Sent;
 use crate::provider::recordings::RESPONSES;
 use crate::transport::Headers;
 
@@ -24,7 +25,13 @@ fn usage(provider: &'static Provider, usage: &Value) -> Usage {
         _ => json!({ "choices": [{ "message": { "content": "1" } }], "usage": usage }),
     };
     let body = body.to_string();
-    let answer = super::super::answer(provider, 200, &Headers::default(), body.as_bytes());
+    let answer = super::super::answer(
+        provider,
+        200,
+        &Headers::default(),
+        body.as_bytes(),
+        &Sent::default(),
+    );
     answer.unwrap().usage
 }
 

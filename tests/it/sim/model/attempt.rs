@@ -1,7 +1,7 @@
 //! What does one dispatch leave behind? The contract's rows, T1, L11, L12, L16, K3 and K6.
 
 use rig::__private::{Candidate, Rates, Search};
-use rig::FailureClass::{self, BudgetExhausted, ConfigAuth, Network, Timeout};
+use rig::FailureClass::{self, BudgetExhausted, CacheInvalid, ConfigAuth, Network, Timeout};
 
 use super::expected::place;
 use super::facts::{self, Why};
@@ -41,7 +41,12 @@ impl Run<'_> {
         if reply.what == What::Tool && tools && !self.case.route.tools.is_empty() {
             return Err(End::Served { tools: true }); // L1
         }
-        let (class, why) = facts::failure(reply.what).ok_or(End::Served { tools: false })?; // L2
+        // L10: a place in the cache of `echo` is named until it is refused, and never to the repair model.
+        let names_cache = self.case.options.handle && candidate.provider.name == "echo";
+        let names_cache = names_cache && !self.refuses_cache && tools;
+        let failed = facts::failure(reply.what, names_cache);
+        let (class, why) = failed.ok_or(End::Served { tools: false })?; // L2
+        self.refuses_cache |= class == CacheInvalid;
         self.failed(place(candidate), class, why)
     }
 

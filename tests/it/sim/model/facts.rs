@@ -36,8 +36,9 @@ pub(super) struct Met {
     pub(super) caller_left: bool,
 }
 
-/// K4, K5, L14: what a reply is where no tool may be called; nothing for one that serves.
-pub(super) fn failure(what: What) -> Option<(FailureClass, Why)> {
+/// K4, K5, L10, L14: what a reply is where no tool may be called; nothing for one that serves. What is said of a cache
+/// counts for a request that named one.
+pub(super) fn failure(what: What, names_cache: bool) -> Option<(FailureClass, Why)> {
     Some(match what {
         What::Good => return None,
         What::Unliked => (QualityRejected, Why::Plain), // L8
@@ -45,7 +46,8 @@ pub(super) fn failure(what: What) -> Option<(FailureClass, Why)> {
         What::Cut { .. } => (ContentInvalid, Why::Cut),
         What::Refusal => (Refusal, Why::Plain),
         What::Fault => (Network, Why::Plain),
-        What::Stale => (CacheInvalid, Why::Plain), // L10
+        What::Stale if names_cache => (CacheInvalid, Why::Plain),
+        What::Stale => (ConfigAuth, Why::Plain),
         What::Status { status, code, asks } => {
             let asks = asks.map_or(Why::Plain, |seconds| Why::Asks(seconds * 1_000));
             match (status, code) {

@@ -24,6 +24,8 @@ struct Run<'a> {
     now: u64,
     repaired: bool,
     searched: bool,
+    /// Whether the present candidate has refused the caller's place in its cache.
+    refuses_cache: bool,
     last: End,
     rows: Vec<Row>,
     waits: Vec<(u64, u64)>,
@@ -39,6 +41,7 @@ pub(super) fn expect(case: &Case, backoffs: &[u64], amounts: &[u64]) -> Expected
         now: 0,
         repaired: false,
         searched: false,
+        refuses_cache: false,
         last: End::NobodyEligible, // R4
         rows: Vec::new(),
         waits: Vec::new(),
@@ -59,6 +62,7 @@ impl Run<'_> {
     fn candidate(&mut self, candidate: &'static Candidate) -> Result<(), End> {
         let mut spent = [0; FailureClass::ALL.len()];
         let mut row = Row::of(candidate, false);
+        self.refuses_cache = false;
         loop {
             self.in_time(candidate)?;
             let search = searcher(self.case, candidate).filter(|_| !self.searched);

@@ -49,7 +49,7 @@ fn streams() -> [(&'static Provider, Vec<&'static str>, usize); 4] {
     ]
 }
 
-fn begun(provider: &'static Provider, events: &[&str]) -> Reading {
+fn begun(provider: &'static Provider, events: &[&str]) -> Reading<'static> {
     let mut reading = Reading::new(provider, 200, Headers::default());
     for event in events {
         reading.push(format!("data: {event}\n\n").as_bytes());
