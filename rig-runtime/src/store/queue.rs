@@ -43,6 +43,9 @@ pub(super) trait Tables: Sized + 'static {
     /// What reads.
     type Reads: Reads;
 
+    /// The longest pause between two tries while something may pass.
+    const LONGEST_PAUSE: Duration;
+
     /// Does all of it in one transaction, or nothing. It may be asked for the same again.
     fn commit(&mut self, records: &[Record], writes: &mut [Self::Write]) -> Result<(), Trouble>;
 

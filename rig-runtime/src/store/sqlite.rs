@@ -310,6 +310,9 @@ impl Tables for File {
     type Aside = Work;
     type Reads = Reader;
 
+    /// SQLite itself has waited for the lock by then, and whoever has it may let go of it only for a moment.
+    const LONGEST_PAUSE: Duration = Duration::from_millis(20);
+
     fn commit(&mut self, records: &[Record], writes: &mut [Money]) -> Result<(), Trouble> {
         commit(&mut self.connection, records, writes).map_err(trouble)
     }

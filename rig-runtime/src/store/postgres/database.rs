@@ -112,6 +112,9 @@ impl Tables for Database {
     type Aside = Asking;
     type Reads = Self;
 
+    /// A server that is away is asked this often.
+    const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+
     fn commit(&mut self, records: &[Record], writes: &mut [Money]) -> Result<(), Trouble> {
         self.write(|session| {
             let due = writes.iter_mut().filter(|money| money.is_due());

@@ -52,6 +52,8 @@ impl Tables for Fake {
     type Aside = Write;
     type Reads = Nothing;
 
+    const LONGEST_PAUSE: Duration = Duration::from_millis(10);
+
     fn commit(&mut self, records: &[Record], writes: &mut [Write]) -> Result<(), Trouble> {
         let mut told = self.0.lock().unwrap();
         told.tries += 1;

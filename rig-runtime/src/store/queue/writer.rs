@@ -15,9 +15,9 @@ use super::{Command, Record, Tables, Trouble};
 /// Most commands that one transaction takes in.
 const BATCH: usize = 512;
 
-/// The pauses between tries at a store that is locked or away: none, then doubled from the first to the longest.
-const FIRST_PAUSE: Duration = Duration::from_millis(20);
-const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+/// The second pause between tries at a store that is locked or away, before which there is none. Later ones are doubled, up to
+/// [`Tables::LONGEST_PAUSE`].
+const FIRST_PAUSE: Duration = Duration::from_millis(10);
 
 pub(super) struct Writer<T> {
     /// The error of a store that could not be opened after all.
@@ -68,7 +68,7 @@ impl<T: Tables> Writer<T> {
         commands: &Receiver<Command<T>>,
         load: Arc<Load>,
     ) {
-        let tables = persist(&load, || {
+        let tables = persist(&load, T::LONGEST_PAUSE, || {
             let tables = open();
             // Whoever opens hears of the first outcome only, and may not have waited for it.
             let _ = opened.send(match &tables {
@@ -192,14 +192,18 @@ impl<T: Tables> Writer<T> {
         mut work: impl FnMut(&mut T) -> Result<(), Trouble>,
     ) -> Result<(), Trouble> {
         match &mut self.tables {
-            Ok(tables) => persist(&self.load, || work(tables)),
+            Ok(tables) => persist(&self.load, T::LONGEST_PAUSE, || work(tables)),
             Err(error) => Err(Trouble::Lasting(error.clone())),
         }
     }
 }
 
 /// Does something, again and again while what keeps it from succeeding may pass and the writer has time.
-fn persist<D>(load: &Load, mut work: impl FnMut() -> Result<D, Trouble>) -> Result<D, Trouble> {
+fn persist<D>(
+    load: &Load,
+    longest: Duration,
+    mut work: impl FnMut() -> Result<D, Trouble>,
+) -> Result<D, Trouble> {
     let mut pause = Duration::ZERO;
     loop {
         match work() {
@@ -215,7 +219,7 @@ fn persist<D>(load: &Load, mut work: impl FnMut() -> Result<D, Trouble>) -> Resu
             other => return other,
         }
         park_timeout(pause);
-        pause = (pause * 2).clamp(FIRST_PAUSE, LONGEST_PAUSE);
+        pause = (pause * 2).clamp(FIRST_PAUSE, longest);
     }
 }
 
