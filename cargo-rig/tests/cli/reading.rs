@@ -150,6 +150,9 @@ fn runs_are_listed_shown_and_graded() {
 #[test]
 fn an_envelope_is_shown_with_what_each_run_took() {
     let bench = Bench::new();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
     let store = SqliteStore::open(&bench.database()).unwrap();
     let mut rows = [bench::row(41), bench::row(42), bench::row(43)];
     rows[1].usage_missing = true;
@@ -166,7 +169,7 @@ fn an_envelope_is_shown_with_what_each_run_took() {
             now_ms: row.ts_ms,
             lapses_ms: i64::MAX,
         });
-        drop(reserved);
+        runtime.block_on(reserved).unwrap();
         store.record(row.clone());
         if row.id != rows[2].id {
             store.settle(&row.id, charge);
