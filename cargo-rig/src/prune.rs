@@ -1,4 +1,4 @@
-//! `cargo rig prune`: delete what is no longer needed, or may no longer be kept.
+//! `cargo rig prune`: deletes old rows and captures.
 
 use std::time::Duration;
 

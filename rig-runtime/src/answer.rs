@@ -24,7 +24,7 @@ pub(crate) enum Unreadable {
     Several,
     /// An object repeats this key.
     RepeatedKey(String),
-    /// The text ends within its reasoning, and what is in that is no answer.
+    /// The text ends within its reasoning, which is not an answer.
     UnclosedReasoning,
 }
 
@@ -33,7 +33,7 @@ pub(crate) enum Unreadable {
 pub(crate) struct Found<'t> {
     /// What comes first counts more: fences, then prose.
     groups: Groups<'t>,
-    /// Why the text is no JSON as it stands.
+    /// Why the whole text is not JSON.
     reason: Unreadable,
 }
 

@@ -22,7 +22,7 @@ pub(crate) struct RunCharges<'a> {
 pub(crate) enum Reason {
     /// The dispatch is under way, and nothing is charged yet.
     UnderWay,
-    /// Nobody settled the reservation in time.
+    /// The reservation expired before it was settled.
     Expired,
     /// The provider did not report what the request used.
     UsageMissing,
@@ -30,7 +30,7 @@ pub(crate) enum Reason {
     Unpriced,
     /// The provider reported more than the request can have used.
     BeyondReservation,
-    /// There is no row.
+    /// The attempt's row was lost or deleted.
     NoRow,
 }
 

@@ -296,7 +296,7 @@ fn what_stands_within_broken_brackets_is_no_answer() {
     }
 }
 
-// K5: of several values, those that do not conform are no candidates where another one conforms.
+// K5: where one of several values conforms, the others are not candidates.
 #[test]
 fn values_that_do_not_conform_are_passed_over_where_another_does() {
     let several = Err(Unreadable::Several);

@@ -136,7 +136,7 @@ impl<'a> Reader<'a> {
         ty
     }
 
-    /// Returns why no further place is told apart, if that is so.
+    /// Returns the reason once the limit of distinct places is reached.
     fn is_too_much(&self) -> Option<&'static str> {
         if self.depth > MAX_DEPTH {
             return Some("it is too deep within others");
