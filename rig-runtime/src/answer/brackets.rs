@@ -12,7 +12,7 @@ pub(super) struct Brackets<'t> {
     pub(super) text: &'t str,
     /// Why those open no value that were found to open none.
     broken: HashMap<usize, Fault>,
-    /// Where each closes that does; looked for once it is asked for.
+    /// The closing bracket of each opening one, by position; `None` before the first use.
     pairs: Option<HashMap<usize, usize>>,
 }
 

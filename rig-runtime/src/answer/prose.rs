@@ -49,7 +49,7 @@ pub(super) fn fence(text: &str) -> (Option<Value<'_>>, &str) {
 
 /// Returns the object or array that begins here, if it is one, and how long it is.
 ///
-/// Brackets that are no JSON are skipped with everything in them, since what is in them is not at the top level. Where
+/// The scan skips brackets that do not hold JSON, and all that they enclose, since that is not at the top level. Where
 /// they do not close, it is either prose (`[size`, `[0, 1)`), and only the bracket is skipped; or it is a broken answer,
 /// and no part of that may pass for the whole.
 fn bracket<'t>(brackets: &mut Brackets<'t>, at: usize) -> (Option<Value<'t>>, usize) {

@@ -1,8 +1,8 @@
 //! Which parts of a model's text are reasoning?
 //!
 //! Models reason aloud before they answer, and every family marks that otherwise: by tags in several brackets, by the
-//! channels of the harmony format, or by what is left of those once their special tokens are gone. What stands in a block
-//! is no answer, and neither is anything before a mark that only closes one.
+//! channels of the harmony format, or by what is left of those once their special tokens are gone. The
+//! text of a block is not an answer. Nor is the text before a closing mark that has no opening one.
 //!
 //! Marks in the strings of a JSON value are data, so values are stepped over.
 
