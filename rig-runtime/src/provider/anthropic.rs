@@ -6,7 +6,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::fault::{self, Fault};
-use super::finish::{Answer, Finish, Reason, is_told};
+use super::finish::{Answer, Finish, Reason};
 use super::{Form, Prompt, Usage};
 use crate::transport::Request;
 
@@ -253,7 +253,8 @@ pub(super) fn read(body: &[u8]) -> Option<Answer> {
 
 /// Returns what a message says; `None` for one that has nothing of the dialect. One without a block is empty.
 fn answer(turn: Turn) -> Option<Answer> {
-    let is_ours = turn.content.is_some() || turn.stop_reason.is_string() || is_told(&turn.usage);
+    let usage = usage(&turn.usage);
+    let is_ours = turn.content.is_some() || turn.stop_reason.is_string() || usage.is_told();
     let is_error = fault::is_error(&turn.error);
     if !is_ours && !is_error {
         return None;
@@ -276,7 +277,7 @@ fn answer(turn: Turn) -> Option<Answer> {
             details["explanation"].as_str().unwrap_or_default(),
         ),
         fault: is_error.then(error),
-        usage: usage(&turn.usage),
+        usage,
         served_tier: turn.usage["service_tier"].as_str().map(str::to_owned),
     })
 }

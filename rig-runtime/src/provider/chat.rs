@@ -8,7 +8,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::fault::{self, Fault};
-use super::finish::{Answer, Finish, Reason, is_told};
+use super::finish::{Answer, Finish, Reason};
 use super::usage::output;
 use super::{Form, Offer, Prompt, Usage};
 use crate::prefix::Prefix;
@@ -241,8 +241,8 @@ pub(super) fn read(provider: &Provider, headers: &Headers, body: &[u8]) -> Optio
 
 /// Returns what a completion says; `None` for one that has nothing of the dialect. One without a choice is empty.
 fn answer(provider: &Provider, headers: &Headers, completion: Completion) -> Option<Answer> {
-    let is_ours = completion.choices.is_some() || is_told(&completion.usage);
     let usage = usage(provider, &completion.usage, headers);
+    let is_ours = completion.choices.is_some() || usage.is_told();
     let served_tier = completion.service_tier.as_str().map(str::to_owned);
     let choice = completion.choices.into_iter().flatten().next();
     let has_choice = choice.is_some();

@@ -146,11 +146,6 @@ impl Reason {
     }
 }
 
-/// Returns whether a field of a response says something: it is how one of a dialect is told from another's.
-pub(super) fn is_told(value: &Value) -> bool {
-    value.as_object().is_some_and(|members| !members.is_empty())
-}
-
 impl Answer {
     /// Returns the answer as a reply, or the failure that it is. `headers` may ask for a wait.
     #[expect(

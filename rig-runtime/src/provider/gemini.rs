@@ -9,7 +9,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::fault::{self, Fault};
-use super::finish::{Answer, Finish, Reason, is_told};
+use super::finish::{Answer, Finish, Reason};
 use super::reading::{Heard, Sender};
 use super::usage::{above, output};
 use super::{Form, Prompt, Usage};
@@ -262,8 +262,8 @@ pub(super) fn read(provider: &'static Provider, headers: &Headers, body: &[u8]) 
 /// Returns what a response says; `None` for one that has nothing of the dialect. One without a candidate is empty.
 fn answer(response: Generated, headers: &Headers) -> Option<Answer> {
     let feedback = &response.prompt_feedback;
-    let is_ours =
-        response.candidates.is_some() || is_told(feedback) || is_told(&response.usage_metadata);
+    let usage = usage(&response.usage_metadata);
+    let is_ours = response.candidates.is_some() || feedback.is_object() || usage.is_told();
     let is_error = fault::is_error(&response.error);
     if !is_ours && !is_error {
         return None;
@@ -295,7 +295,7 @@ fn answer(response: Generated, headers: &Headers) -> Option<Answer> {
         finish,
         reason,
         fault: is_error.then(error),
-        usage: usage(&response.usage_metadata),
+        usage,
         served_tier: served_tier(&response.usage_metadata, headers),
     })
 }

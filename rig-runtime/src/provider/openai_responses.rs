@@ -6,7 +6,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::fault::{self, Fault};
-use super::finish::{Answer, Finish, Reason, is_told};
+use super::finish::{Answer, Finish, Reason};
 use super::usage::output;
 use super::{Form, Prompt, Usage};
 use crate::prefix::Prefix;
@@ -163,7 +163,8 @@ pub(super) fn read(body: &[u8]) -> Option<Answer> {
 
 /// Returns what a response says; `None` for one that has nothing of the dialect. One without an item is empty.
 fn answer(whole: Whole) -> Option<Answer> {
-    let is_ours = whole.output.is_some() || whole.status.is_string() || is_told(&whole.usage);
+    let usage = usage(&whole.usage);
+    let is_ours = whole.output.is_some() || whole.status.is_string() || usage.is_told();
     let status = whole.status.as_str().unwrap_or("completed");
     let is_error = fault::is_error(&whole.error);
     let cause = &whole.incomplete_details["reason"];
@@ -205,7 +206,7 @@ fn answer(whole: Whole) -> Option<Answer> {
         },
         reason,
         fault: is_error.then(error),
-        usage: usage(&whole.usage),
+        usage,
         // Before its end a response names the tier that was asked for.
         served_tier: whole
             .service_tier

@@ -43,6 +43,12 @@ impl Usage {
         }
     }
 
+    /// Returns whether the provider has told anything. Counts under a dialect's own names also show that a response is of that
+    /// dialect.
+    pub(super) fn is_told(&self) -> bool {
+        *self != Self::default()
+    }
+
     /// Returns whether both counts that decide the cost are known. An output of nothing may have been counted too early.
     pub(crate) fn is_known(&self) -> bool {
         self.tokens_in.is_some() && self.tokens_out.is_some_and(|output| output > 0)

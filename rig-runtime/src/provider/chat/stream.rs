@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{Choice, Completion, Turn, answer, content, usage};
 use crate::provider::Usage;
 use crate::provider::fault::{Fault, is_error};
-use crate::provider::finish::{Answer, is_told};
+use crate::provider::finish::Answer;
 use crate::provider::reading::{self, CUT, Heard, Sender, append, end, is_filled, is_reason, take};
 use crate::transport::Headers;
 
@@ -152,7 +152,10 @@ impl Assembly {
         }
         append(&mut self.turn.refusal, &delta["refusal"]);
         let filtered = take(choice, "content_filter_results");
-        if is_told(&filtered) {
+        if filtered
+            .as_object()
+            .is_some_and(|members| !members.is_empty())
+        {
             whole.content_filter_results = filtered;
         }
         heard.text.push_str(&text);
