@@ -52,6 +52,7 @@ fn rows(round: u32) -> Vec<AttemptRow> {
         tokens_out: Some(34),
         tokens_cached: Some(1_024),
         tokens_cache_write: None,
+        searches: None,
         cost: Usd::nanos(123_456_789),
         pricing_missing: false,
         usage_missing: false,

@@ -159,6 +159,7 @@ fn rows() -> Vec<AttemptRow> {
         tokens_out: Some(90),
         tokens_cached: None,
         tokens_cache_write: None,
+        searches: None,
         cost: Usd::nanos(if failure == Some(FailureClass::CapacityShed) {
             0
         } else {

@@ -5,7 +5,7 @@
 
 use std::rc::Rc;
 
-use rig_spec::{Cache, Capability, FailureClass, NativeSchema, Provider};
+use rig_spec::{Cache, Capability, FailureClass, NativeSchema, Provider, SearchFee};
 
 use crate::ast::{Backoff, Json, Limits, Policy, Routing, Variable};
 use crate::facts::Facts;
@@ -122,6 +122,14 @@ impl ProviderRef {
         match self {
             Self::BuiltIn(provider) => provider.name,
             Self::Host(host) => &host.name,
+        }
+    }
+
+    /// Returns what a model's own web searches cost.
+    pub(crate) fn search_fee(&self, model: &str) -> SearchFee {
+        match self {
+            Self::BuiltIn(provider) => provider.search_fee(model),
+            Self::Host(host) => host.dialect.search_fee(model),
         }
     }
 

@@ -64,16 +64,16 @@ pub(crate) fn of_plan(plan: &Plan, route: &Checked) -> Worst {
         .grounding
         .as_ref()
         .and_then(|grounding| grounding.search.as_ref());
-    let searches =
+    let is_told =
         |candidate: &PlannedCandidate| !candidate.capabilities.has(Capability::GroundedNative);
-    let search = search.filter(|_| plan.candidates.iter().any(searches));
+    let search = search.filter(|_| plan.candidates.iter().any(is_told));
     if let Some(search) = search {
         worst.add("search", 1, route.timeout_ms, search.cost);
     }
     for candidate in &plan.candidates {
         let each = most(candidate, route);
         let query = search
-            .filter(|_| searches(candidate))
+            .filter(|_| is_told(candidate))
             .map(|search| search.cost);
         let each = each.max(query.unwrap_or_default());
         let key = format!("{}/{}", candidate.provider.name(), candidate.model);
@@ -105,10 +105,15 @@ pub(crate) fn of_plan(plan: &Plan, route: &Checked) -> Worst {
     worst
 }
 
-/// Returns the most that one attempt can cost: with a prompt that fills the context window.
+/// Returns the most that one attempt can cost: with a prompt that fills the context window, and all the searches that the
+/// provider may make.
 fn most(candidate: &PlannedCandidate, route: &Checked) -> Usd {
     let output = route.max_output_tokens;
-    candidate.limits.most(candidate.price, u64::MAX, output)
+    let searches =
+        route.grounding.is_some() && candidate.capabilities.has(Capability::GroundedNative);
+    let search = searches.then(|| candidate.provider.search_fee(&candidate.model));
+    let limits = &candidate.limits;
+    limits.most(candidate.price, u64::MAX, output, search)
 }
 
 impl Worst {

@@ -241,9 +241,10 @@ pub(crate) async fn dispatch(
     row.cache_key = told.map(str::to_owned);
     row.prefix_fingerprint = prefix.map(|prefix| prefix.fingerprint);
     let private = ask.private(job);
+    let prices = candidate.prices(ask.searches);
     let awaited = Awaited {
         provider: candidate.provider,
-        prices: candidate.prices(),
+        prices,
         has_tools: !ask.tools.is_empty(),
         listener: job.listener.as_ref(),
         policy: &job.route.policy,
@@ -261,10 +262,10 @@ pub(crate) async fn dispatch(
         Ok(reply) => (reply.usage, reply.served_tier.as_deref()),
         Err(failed) => (failed.usage, failed.served_tier.as_deref()),
     };
-    let price = candidate.prices().at(served_tier);
+    let (price, searches) = (prices.at(served_tier), prices.searches(usage.searches));
     let reply = reply.map_err(|failed| dispatch.complete(failed));
     let is_unbilled = reply.as_ref().is_err_and(|failed| failed.unbilled);
-    dispatch.charge(envelope::charge(usage, is_unbilled, price));
+    dispatch.charge(envelope::charge(usage, is_unbilled, price, searches));
     let outcome = finish(&mut dispatch, journal, job, ask, reply);
     let outcome = match (outcome, &job.quality) {
         (Outcome::Conformant(answer), Some(gate)) => {
@@ -323,7 +324,7 @@ fn finish(
         Ok(reply) => (reply.usage, reply.served_tier.clone()),
         Err(failed) => (failed.usage, failed.served_tier.clone()),
     };
-    let prices = ask.candidate.prices();
+    let prices = ask.candidate.prices(ask.searches);
     let cost = dispatch.used(usage, served_tier.clone(), &prices);
     journal.spend(cost);
     let id = dispatch.row().id.clone();

@@ -97,6 +97,7 @@ impl<'a> Dispatch<'a> {
             tokens_out: None,
             tokens_cached: None,
             tokens_cache_write: None,
+            searches: None,
             cost: Usd::ZERO,
             pricing_missing: false,
             usage_missing: true,
@@ -160,21 +161,22 @@ impl<'a> Dispatch<'a> {
         served_tier: Option<String>,
         prices: &Prices,
     ) -> Usd {
-        let cost = prices
-            .at(served_tier.as_deref())
-            .map_or(Usd::ZERO, |price| {
-                price.cost(
-                    usage.tokens_in.unwrap_or(0),
-                    usage.tokens_cached.unwrap_or(0),
-                    usage.tokens_cache_write.unwrap_or(0),
-                    usage.tokens_out.unwrap_or(0),
-                )
-            });
+        let price = prices.at(served_tier.as_deref());
+        let tokens = price.map_or(Usd::ZERO, |price| {
+            price.cost(
+                usage.tokens_in.unwrap_or(0),
+                usage.tokens_cached.unwrap_or(0),
+                usage.tokens_cache_write.unwrap_or(0),
+                usage.tokens_out.unwrap_or(0),
+            )
+        });
+        let cost = tokens + prices.searches(usage.searches);
         let row = self.row();
         row.tokens_in = usage.tokens_in;
         row.tokens_out = usage.tokens_out;
         row.tokens_cached = usage.tokens_cached;
         row.tokens_cache_write = usage.tokens_cache_write;
+        row.searches = usage.searches;
         row.served_tier = served_tier;
         row.cost = cost;
         cost
@@ -192,7 +194,7 @@ impl<'a> Dispatch<'a> {
             unbilled: failed.unbilled || !self.departure.stop(),
             ..failed
         };
-        if failed.usage != Usage::default() {
+        if failed.usage.is_told() {
             return failed;
         }
         let row = self.row();
@@ -202,6 +204,7 @@ impl<'a> Dispatch<'a> {
                 tokens_out: row.tokens_out,
                 tokens_cached: row.tokens_cached,
                 tokens_cache_write: row.tokens_cache_write,
+                searches: row.searches,
             },
             served_tier: failed.served_tier.or_else(|| row.served_tier.clone()),
             ..failed

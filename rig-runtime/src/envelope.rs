@@ -136,22 +136,31 @@ pub(crate) fn most(job: &Job, ask: &Ask, bytes: usize) -> Usd {
         (bytes as u64).saturating_add(ADDED)
     };
     let output = job.route.policy.sampling.max_output_tokens.map(u64::from);
-    candidate.limits.most(candidate.price, tokens_in, output)
+    let search = candidate.prices(ask.searches).search;
+    let limits = &candidate.limits;
+    limits.most(candidate.price, tokens_in, output, search)
 }
 
 /// Returns what an attempt is charged (E2). Without a usage that is nothing if it cannot have been billed, else `None`: what was
-/// reserved. Without a price it is what its tokens cost at the conservative rate (E3).
-pub(crate) fn charge(usage: Usage, is_unbilled: bool, price: Option<Price>) -> Option<Usd> {
+/// reserved. Without a price it is what its tokens cost at the conservative rate (E3). `searches` is what the provider's own
+/// searches cost (E5).
+pub(crate) fn charge(
+    usage: Usage,
+    is_unbilled: bool,
+    price: Option<Price>,
+    searches: Usd,
+) -> Option<Usd> {
     if is_unbilled && usage == Usage::default() {
         return Some(Usd::ZERO);
     }
     let price = price.unwrap_or(Price::CONSERVATIVE);
-    Some(price.cost(
+    let tokens = price.cost(
         usage.tokens_in?,
         usage.tokens_cached.unwrap_or(0),
         usage.tokens_cache_write.unwrap_or(0),
         usage.tokens_out?,
-    ))
+    );
+    Some(tokens + searches)
 }
 
 impl Reservation<'_> {

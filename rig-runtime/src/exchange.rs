@@ -11,7 +11,7 @@ use crate::attempt::{Limit, millis};
 use crate::clock::{Clock, within};
 use crate::dispatch::Dispatch;
 use crate::envelope;
-use crate::provider::{self, Failed, Reading, Reply, Sent};
+use crate::provider::{self, Failed, Reading, Reply, Sent, Usage};
 use crate::rig::Parts;
 use crate::stream::{Listener, Told};
 use crate::transport::{Pieces, Request};
@@ -38,6 +38,17 @@ pub(crate) struct Awaited<'a> {
     pub(crate) sent: Sent<'a>,
 }
 
+impl Awaited<'_> {
+    /// Returns a usage with the searches of a provider that was asked to search. One that counts none has searched once.
+    fn counted(&self, usage: Usage) -> Usage {
+        let asked = self.prices.search.filter(|_| usage.is_told());
+        Usage {
+            searches: asked.map(|_| usage.searches.unwrap_or(1)),
+            ..usage
+        }
+    }
+}
+
 /// Sends a request and reads the answer, to its end or to the first silence that is too long. What was complete by then is
 /// an answer all the same (L18).
 pub(crate) async fn exchange(
@@ -55,7 +66,16 @@ pub(crate) async fn exchange(
         None => Some(awaited.limit.timed_out()),
     };
     match reading {
-        Some(reading) => reading.end(broken, awaited.has_tools),
+        Some(reading) => match reading.end(broken, awaited.has_tools) {
+            Ok(reply) => Ok(Reply {
+                usage: awaited.counted(reply.usage),
+                ..reply
+            }),
+            Err(failed) => Err(Failed {
+                usage: awaited.counted(failed.usage),
+                ..failed
+            }),
+        },
         None => Err(broken.expect("a response that was received has been read")),
     }
 }
@@ -94,10 +114,12 @@ async fn receive<'a>(
         let heard = reading.push(&piece);
         if heard.has_usage || reading.is_settled() {
             let (usage, served_tier) = reading.used();
+            let usage = awaited.counted(usage);
             // K6: before the end, what it has used is a part of what may be billed.
             if reading.is_settled() && usage.is_known() {
                 let price = awaited.prices.at(served_tier.as_deref());
-                dispatch.charge(envelope::charge(usage, false, price));
+                let searches = awaited.prices.searches(usage.searches);
+                dispatch.charge(envelope::charge(usage, false, price, searches));
             }
             if heard.has_usage {
                 dispatch.used(usage, served_tier, &awaited.prices);

@@ -283,6 +283,7 @@ impl Job {
             tokens_out: answer.usage.tokens_out,
             tokens_cached: answer.usage.tokens_cached,
             tokens_cache_write: answer.usage.tokens_cache_write,
+            searches: answer.usage.searches,
             cache_key: answer.cache_key,
             cost: answer.cost,
             run_cost: journal.cost(),

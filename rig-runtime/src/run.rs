@@ -45,6 +45,8 @@ pub struct RunMeta {
     pub tokens_cached: Option<u64>,
     /// The part of `tokens_in` that was written to a cache; `None` if the provider did not say.
     pub tokens_cache_write: Option<u64>,
+    /// How often the provider searched the web itself; `None` where it does not say, or was not asked to.
+    pub searches: Option<u64>,
     /// The key that the provider's prompt cache was told; `None` where it was told none.
     pub cache_key: Option<String>,
     /// What the attempt cost; zero where usage or price are unknown.

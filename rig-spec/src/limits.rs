@@ -52,13 +52,15 @@ impl Limits {
     }
 
     /// Returns the most that one attempt can cost, whichever tier serves (E5). Its input is at most `tokens_in` tokens, its
-    /// output the route's `max_output_tokens`. A model without a price costs [`Price::CONSERVATIVE`] (E3).
+    /// output the route's `max_output_tokens`; `search` is the fee where the provider searches the web itself. A model without
+    /// a price costs [`Price::CONSERVATIVE`] (E3).
     #[must_use]
     pub fn most(
         &self,
         price: Option<Price>,
         tokens_in: u64,
         max_output_tokens: Option<u64>,
+        search: Option<SearchFee>,
     ) -> Usd {
         let context = self.context_window.unwrap_or(Self::LARGEST_CONTEXT);
         let own = self.max_output.unwrap_or(context).max(Self::DEFAULT_OUTPUT);
@@ -66,18 +68,19 @@ impl Limits {
         let asked = price.unwrap_or(Price::CONSERVATIVE);
         let most = |price: Price| price.most(tokens_in.min(context), output);
         let others = self.tiers.into_iter().flatten().map(most);
-        others.fold(most(asked), Usd::max)
+        let tokens = others.fold(most(asked), Usd::max);
+        tokens + search.map_or(Usd::ZERO, |fee| fee.most())
     }
 }
 
-/// What a model's tokens cost, by the tier that serves (E5).
+/// What an attempt costs: a model's tokens, by the tier that serves, and the web searches that the provider runs (E5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Prices {
     /// At the requested tier; `None` where no price is known.
     pub requested: Option<Price>,
     /// At other tiers, by `Tier as usize`; `None` has the price of the requested tier.
     pub others: [Option<Price>; Tier::ALL.len()],
-    /// What the web searches cost that the provider runs itself; `None` where that is not known.
+    /// What the web searches cost; `None` where the request allows the provider none.
     pub search: Option<SearchFee>,
 }
 
@@ -90,11 +93,16 @@ pub struct SearchFee {
     pub fee: Usd,
     /// Whether it is charged for each search; else once for a request with any.
     pub is_per_search: bool,
+    /// The most searches of one request. Where the provider takes a bound, this bound is sent.
+    pub most: u32,
 }
 
 impl SearchFee {
-    /// The most searches that a request allows its provider, where the provider takes a bound. Reservations count with it.
-    pub const MOST: u32 = 5;
+    /// The most searches that a request allows a provider that takes a bound.
+    pub const BOUND: u32 = 5;
+
+    /// The most searches that are expected of a provider that takes no bound. A reservation covers no more of them.
+    pub const EXPECTED: u32 = 20;
 
     /// Returns a fee for each search.
     #[must_use]
@@ -103,6 +111,7 @@ impl SearchFee {
             models,
             fee,
             is_per_search: true,
+            most: Self::BOUND,
         }
     }
 
@@ -113,7 +122,21 @@ impl SearchFee {
             models,
             fee,
             is_per_search: false,
+            most: Self::BOUND,
         }
+    }
+
+    /// Returns the fee of a provider that takes no bound on its searches.
+    #[must_use]
+    pub const fn unbounded(mut self) -> Self {
+        self.most = Self::EXPECTED;
+        self
+    }
+
+    /// Returns whether the fee is that of a model, whose name may stand behind that of a collection.
+    pub(crate) fn fits(&self, model: &str) -> bool {
+        let name = model.rsplit('/').next().unwrap_or(model);
+        name.starts_with(self.models)
     }
 
     /// Returns what so many searches of one request cost.
@@ -130,7 +153,7 @@ impl SearchFee {
     /// Returns the most that the searches of one request cost.
     #[must_use]
     pub fn most(&self) -> Usd {
-        self.cost(Self::MOST.into())
+        self.cost(self.most.into())
     }
 }
 
@@ -142,6 +165,13 @@ impl Prices {
         let served = served.and_then(Tier::served);
         let own = served.and_then(|tier| self.others[tier as usize]);
         self.requested.map(|requested| own.unwrap_or(requested))
+    }
+
+    /// Returns what so many searches cost; `None` is a number that is not known, and costs nothing.
+    #[must_use]
+    pub fn searches(&self, searches: Option<u64>) -> Usd {
+        let fee = self.search.zip(searches);
+        fee.map_or(Usd::ZERO, |(fee, searches)| fee.cost(searches))
     }
 }
 
@@ -157,7 +187,8 @@ mod tests {
     #[test]
     fn an_attempt_costs_no_more_than_its_tokens_at_the_dearest_tier() {
         let known = Limits::UNKNOWN.context(10_000).output(5_000);
-        let most = |limits: Limits, price, tokens_in, output| limits.most(price, tokens_in, output);
+        let most =
+            |limits: Limits, price, tokens_in, output| limits.most(price, tokens_in, output, None);
         let usd = |micros: u64| Usd::nanos(micros * 1_000);
         assert_eq!(most(known, Some(CHEAP), 100, Some(10)), usd(120));
         assert_eq!(most(known, Some(CHEAP), 100, None), usd(10_100));
@@ -187,9 +218,19 @@ mod tests {
         assert_eq!(costs(SearchFee::per_search("", fee)), [0, 7, 21]);
         assert_eq!(costs(SearchFee::per_request("", fee)), [0, 7, 7]);
         // An output that nobody bounds fills the window, which may be the largest there is.
-        let unknown = Limits::UNKNOWN.most(Some(CHEAP), 0, None);
+        let unknown = most(Limits::UNKNOWN, Some(CHEAP), 0, None);
         assert_eq!(unknown, usd(2 * Limits::LARGEST_CONTEXT));
         let small = Limits::UNKNOWN.context(100).output(50);
-        assert_eq!(small.most(Some(CHEAP), 0, None), usd(2 * 4_096));
+        assert_eq!(most(small, Some(CHEAP), 0, None), usd(2 * 4_096));
+        // E5: a reservation covers the searches that a request allows.
+        let fee = |fee: SearchFee| known.most(Some(CHEAP), 100, Some(10), Some(fee));
+        let (each, once) = (
+            SearchFee::per_search("", usd(1)),
+            SearchFee::per_request("", usd(1)),
+        );
+        assert_eq!(
+            [each, each.unbounded(), once].map(fee),
+            [125, 140, 121].map(usd)
+        );
     }
 }

@@ -29,6 +29,40 @@ impl Dialect {
             Self::AnthropicMessages => 1.0,
         }
     }
+
+    /// Returns what the provider that defines the dialect charges for the web searches of a model. Other hosts of the dialect
+    /// are taken to charge the same.
+    #[must_use]
+    pub fn search_fee(self, model: &str) -> SearchFee {
+        let mut fees = self.search_fees().iter();
+        *fees
+            .find(|fee| fee.fits(model))
+            .expect("the last row of each dialect fits every model")
+    }
+
+    fn search_fees(self) -> &'static [SearchFee] {
+        // OpenAI's pricing page, "web search": 10 USD per 1,000 calls, 25 for previews of models without reasoning.
+        const CHAT: &[SearchFee] = &[
+            SearchFee::per_request("gpt-5", Usd::nanos(10_000_000)),
+            SearchFee::per_request("", Usd::nanos(25_000_000)),
+        ];
+        const RESPONSES: &[SearchFee] = &[SearchFee::per_search("", Usd::nanos(10_000_000))];
+        // Anthropic's web search tool, "usage and pricing": 10 USD per 1,000 searches.
+        const MESSAGES: &[SearchFee] = &[SearchFee::per_search("", Usd::nanos(10_000_000))];
+        // Gemini's pricing page, "grounding with Google Search": 35 USD per 1,000 requests, from the third generation on 14
+        // USD per 1,000 queries. The free allowance is not counted.
+        const GEMINI: &[SearchFee] = &[
+            SearchFee::per_request("gemini-1", Usd::nanos(35_000_000)),
+            SearchFee::per_request("gemini-2", Usd::nanos(35_000_000)),
+            SearchFee::per_search("", Usd::nanos(14_000_000)).unbounded(),
+        ];
+        match self {
+            Self::OpenAiChat => CHAT,
+            Self::OpenAiResponses => RESPONSES,
+            Self::AnthropicMessages => MESSAGES,
+            Self::Gemini => GEMINI,
+        }
+    }
 }
 
 /// The JSON key that carries the output token limit in the chat dialect.
@@ -109,7 +143,8 @@ pub struct Provider {
     pub cache: CacheDirective,
     /// The service tiers that can be asked for by name; another is not sent.
     pub tiers: &'static [Tier],
-    /// What it charges for the web searches that it runs itself. The first row that fits the model counts.
+    /// What it charges for the web searches that it runs itself, where that differs from [`Dialect::search_fee`]. The first
+    /// row that fits the model counts.
     pub search_fees: &'static [SearchFee],
 }
 
@@ -131,11 +166,13 @@ impl Provider {
         search_fees: &[],
     };
 
-    /// Returns what a model's own web searches cost beside its tokens; `None` where that is not known.
+    /// Returns what a model's own web searches cost beside its tokens.
     #[must_use]
-    pub fn search_fee(&self, model: &str) -> Option<SearchFee> {
-        let mut fees = self.search_fees.iter();
-        fees.find(|fee| model.starts_with(fee.models)).copied()
+    pub fn search_fee(&self, model: &str) -> SearchFee {
+        let mut own = self.search_fees.iter();
+        own.find(|fee| fee.fits(model))
+            .copied()
+            .unwrap_or_else(|| self.dialect.search_fee(model))
     }
 }
 
@@ -156,11 +193,7 @@ pub static OPENAI: Provider = Provider {
     cached_prefix: Some(1_024),
     cache: CacheDirective::PromptCacheKey,
     tiers: &Tier::ALL,
-    search_fees: &[
-        // Pricing page, "web search": 10 USD per 1,000 calls, 25 for previews of models without reasoning.
-        SearchFee::per_request("gpt-5", Usd::nanos(10_000_000)),
-        SearchFee::per_request("", Usd::nanos(25_000_000)),
-    ],
+    search_fees: &[],
 };
 
 /// Anthropic. It has no JSON mode without a schema.
@@ -176,10 +209,7 @@ pub static ANTHROPIC: Provider = Provider {
     cached_prefix: Some(512),
     cache: CacheDirective::CacheControl,
     tiers: &[Tier::Standard, Tier::Priority],
-    search_fees: &[
-        // Web search tool, "usage and pricing": 10 USD per 1,000 searches.
-        SearchFee::per_search("", Usd::nanos(10_000_000)),
-    ],
+    search_fees: &[],
 };
 
 /// Gemini. It caches by itself; a handle of a cache is the caller's to make.
@@ -199,13 +229,7 @@ pub static GEMINI: Provider = Provider {
     cached_prefix: Some(1_024),
     cache: CacheDirective::CachedContent,
     tiers: &Tier::ALL,
-    search_fees: &[
-        // Pricing page, "grounding with Google Search": 35 USD per 1,000 requests, from the third generation on 14 USD
-        // per 1,000 queries. The free allowance is not counted.
-        SearchFee::per_request("gemini-1", Usd::nanos(35_000_000)),
-        SearchFee::per_request("gemini-2", Usd::nanos(35_000_000)),
-        SearchFee::per_search("", Usd::nanos(14_000_000)),
-    ],
+    search_fees: &[],
 };
 
 /// DeepSeek. Its chat endpoint has JSON mode only.

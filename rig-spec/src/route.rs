@@ -254,13 +254,13 @@ impl Project {
 }
 
 impl Candidate {
-    /// Returns what its tokens cost at each tier.
+    /// Returns what its tokens cost at each tier, and its web searches if it is to search.
     #[must_use]
-    pub fn prices(&self) -> Prices {
+    pub fn prices(&self, searches: bool) -> Prices {
         Prices {
             requested: self.price,
             others: self.limits.tiers,
-            search: self.provider.search_fee(self.model),
+            search: searches.then(|| self.provider.search_fee(self.model)),
         }
     }
 }

@@ -45,8 +45,9 @@ pub mod __private {
         ANTHROPIC, Backoff, CONFLICTS, Cache, CacheDirective, Candidate, Capabilities, Capability,
         DEEPINFRA, DEEPSEEK, Dialect, Dimension, Enforcement, FIREWORKS, FailureClass, GEMINI,
         GROK, Grounding, Knob, Limits, Lowered, NOTES, NativeSchema, OPENAI, PROVIDERS, Plan,
-        Policy, Price, Project, Provider, Rates, Repair, Route, Sampling, Schema, Search, Segment,
-        Shape, Step, Takes, Template, Tier, TokenLimitKey, Tool, Usd, UsdPerMtok, Variant, knobs,
+        Policy, Price, Project, Provider, Rates, Repair, Route, Sampling, Schema, Search,
+        SearchFee, Segment, Shape, Step, Takes, Template, Tier, TokenLimitKey, Tool, Usd,
+        UsdPerMtok, Variant, knobs,
     };
     pub use serde::{self, Deserialize, Serialize};
     pub use serde_json::{self, Value};

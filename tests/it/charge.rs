@@ -1,5 +1,7 @@
 //! What an envelope is charged for a dispatch, and what the row says that it cost.
 
+mod searches;
+
 use std::pin::pin;
 use std::task::{Context, Waker};
 use std::time::Duration;

@@ -194,7 +194,7 @@ fn a_keyless_candidate_is_not_searched_for() {
         [good()],
         |rig| grounded(input()).on(rig).run(),
         r#"
-        1 scout/c1 conformant 100+20 $0.00014
+        1 scout/c1 conformant 100+20 searched 1 $0.02514
         = {"verdict":"yes","because":"it is","also":null}
         "#,
     );

@@ -330,6 +330,9 @@ fn line(row: &AttemptRow) -> String {
     if let Some(written) = row.tokens_cache_write {
         put(&mut text, format_args!(" written {written}"));
     }
+    if let Some(searches) = row.searches.filter(|searches| *searches > 0) {
+        put(&mut text, format_args!(" searched {searches}"));
+    }
     if row.pricing_missing {
         assert_eq!(row.cost, rig::Usd::ZERO);
     } else {

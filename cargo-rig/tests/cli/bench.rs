@@ -204,6 +204,7 @@ pub(crate) fn row(case: usize) -> AttemptRow {
         tokens_out: Some(10),
         tokens_cached: None,
         tokens_cache_write: None,
+        searches: None,
         cost: Usd::nanos(120_000),
         pricing_missing: false,
         usage_missing: false,

@@ -49,6 +49,7 @@ fn row(number: u32) -> AttemptRow {
         tokens_out: Some(34),
         tokens_cached: Some(1_024),
         tokens_cache_write: None,
+        searches: None,
         cost: Usd::nanos(123_456_789),
         pricing_missing: false,
         usage_missing: false,

@@ -1,6 +1,6 @@
 //! The messages dialect: `POST {base}/messages`, as Anthropic defined it.
 
-use rig_spec::{CacheDirective, Effort, Tier};
+use rig_spec::{CacheDirective, Effort, SearchFee, Tier};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -84,11 +84,14 @@ enum AnyTool<'a> {
 struct ServerTool {
     r#type: &'static str,
     name: &'static str,
+    /// The most searches of this request.
+    max_uses: u32,
 }
 
 const WEB_SEARCH: ServerTool = ServerTool {
     r#type: "web_search_20250305",
     name: "web_search",
+    max_uses: SearchFee::BOUND,
 };
 
 #[derive(Serialize)]
@@ -282,11 +285,12 @@ fn answer(turn: Turn) -> Option<Answer> {
     })
 }
 
-/// Returns the token counts. The dialect's input leaves out what was read from or written to a cache.
+/// Returns the counts. The dialect's input leaves out what was read from or written to a cache.
 fn usage(usage: &Value) -> Usage {
     let cached = usage["cache_read_input_tokens"].as_u64();
     let written = usage["cache_creation_input_tokens"].as_u64();
     let plain = usage["input_tokens"].as_u64();
+    let searches = usage["server_tool_use"]["web_search_requests"].as_u64();
     Usage {
         tokens_in: plain.map(|plain| {
             plain
@@ -296,6 +300,8 @@ fn usage(usage: &Value) -> Usage {
         tokens_out: usage["output_tokens"].as_u64(),
         tokens_cached: cached,
         tokens_cache_write: written,
+        searches: None,
     }
     .checked()
+    .with_searches(searches.unwrap_or(0))
 }

@@ -352,6 +352,7 @@ fn usage(provider: &Provider, usage: &Value, headers: &Headers) -> Usage {
             .or_else(|| usage["prompt_cache_hit_tokens"].as_u64())
             .or_else(header),
         tokens_cache_write: details["cache_write_tokens"].as_u64(),
+        searches: None,
     }
     .checked()
 }

@@ -3,6 +3,8 @@
 mod stream;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use std::collections::BTreeSet;
+
 use rig_spec::{Candidate, Provider, Tier};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -295,7 +297,11 @@ fn answer(response: Generated, headers: &Headers) -> Option<Answer> {
         finish,
         reason,
         fault: is_error.then(error),
-        usage,
+        usage: usage.with_searches(
+            queries(&turn["groundingMetadata"])
+                .collect::<BTreeSet<_>>()
+                .len() as u64,
+        ),
         served_tier: served_tier(&response.usage_metadata, headers),
     })
 }
@@ -321,6 +327,17 @@ fn served_tier(usage: &Value, headers: &Headers) -> Option<String> {
     let told = usage["serviceTier"].as_str();
     let told = told.or_else(|| headers.get("x-gemini-service-tier"));
     told.map(str::to_ascii_lowercase)
+}
+
+/// Returns what was searched for. A query that is told twice was searched once.
+fn queries(grounding: &Value) -> impl Iterator<Item = &str> {
+    let queries = grounding["webSearchQueries"]
+        .as_array()
+        .into_iter()
+        .flatten();
+    queries
+        .filter_map(Value::as_str)
+        .filter(|query| !query.is_empty())
 }
 
 fn citations(grounding: &Value) -> Vec<Citation> {
@@ -360,6 +377,7 @@ fn usage(usage: &Value) -> Usage {
         },
         tokens_cached: count("cachedContentTokenCount"),
         tokens_cache_write: None,
+        searches: None,
     }
     .checked()
 }

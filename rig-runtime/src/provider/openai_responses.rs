@@ -1,6 +1,6 @@
 //! The responses dialect: `POST {base}/responses`, OpenAI's second one, which some hosts speak as well.
 
-use rig_spec::{CacheDirective, NativeSchema};
+use rig_spec::{CacheDirective, NativeSchema, SearchFee};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -30,6 +30,9 @@ struct Body<'a> {
     max_output_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<AnyTool<'a>>,
+    /// The most calls of tools that the provider runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_tool_calls: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<Text<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -92,6 +95,7 @@ pub(super) fn encode(prompt: &Prompt<'_>) -> Request {
         top_p: sampling.top_p,
         max_output_tokens: sampling.max_output_tokens,
         tools: tools(prompt),
+        max_tool_calls: prompt.searches.then_some(SearchFee::BOUND),
         text: format(prompt).map(|format| Text { format }),
         service_tier: tier
             .filter(|tier| provider.tiers.contains(tier))
@@ -163,7 +167,7 @@ pub(super) fn read(body: &[u8]) -> Option<Answer> {
 
 /// Returns what a response says; `None` for one that has nothing of the dialect. One without an item is empty.
 fn answer(whole: Whole) -> Option<Answer> {
-    let usage = usage(&whole.usage);
+    let usage = usage(&whole.usage).with_searches(searches(whole.output.as_deref()));
     let is_ours = whole.output.is_some() || whole.status.is_string() || usage.is_told();
     let status = whole.status.as_str().unwrap_or("completed");
     let is_error = fault::is_error(&whole.error);
@@ -226,8 +230,17 @@ fn usage(usage: &Value) -> Usage {
         tokens_out: output(count("output_tokens"), tokens_in, count("total_tokens")),
         tokens_cached: details["cached_tokens"].as_u64(),
         tokens_cache_write: details["cache_write_tokens"].as_u64(),
+        searches: None,
     }
     .checked()
+}
+
+/// Returns how many of a response's items are web searches. To open a page that was found is no search.
+fn searches(items: Option<&[Value]>) -> u64 {
+    let items = items.unwrap_or_default().iter();
+    let calls = items.filter(|item| item["type"] == "web_search_call");
+    let action = |call: &&Value| matches!(call["action"]["type"].as_str(), None | Some("search"));
+    calls.filter(action).count() as u64
 }
 
 #[cfg(test)]

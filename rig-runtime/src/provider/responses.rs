@@ -36,6 +36,7 @@ fn messages(content: Value, stop: &str) -> Value {
     json!({ "type": "message", "content": content, "stop_reason": stop })
 }
 
+/// Returns the tokens of an answer with this usage.
 fn usage(provider: &'static Provider, usage: Value) -> Usage {
     let body = match provider.name {
         "anthropic" => json!({
@@ -43,7 +44,10 @@ fn usage(provider: &'static Provider, usage: Value) -> Usage {
         }),
         _ => json!({ "choices": [{ "message": { "content": "1" } }], "usage": usage }),
     };
-    decoded(provider, &body).unwrap().usage
+    Usage {
+        searches: None,
+        ..decoded(provider, &body).unwrap().usage
+    }
 }
 
 #[test]
@@ -218,6 +222,7 @@ fn usage_has_one_meaning() {
         tokens_out,
         tokens_cached,
         tokens_cache_write,
+        searches: None,
     };
     let reasoning = |tokens: u64| json!({ "reasoning_tokens": tokens });
     let cases = [

@@ -1,6 +1,6 @@
-//! The token counts of an answer, with one meaning for all providers.
+//! The counts of an answer, with one meaning for all providers.
 
-/// Token counts; `None` is unknown, never 0.
+/// Counts of tokens and of searches; `None` is unknown, never 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Usage {
     /// The whole input.
@@ -11,6 +11,8 @@ pub(crate) struct Usage {
     pub(crate) tokens_cached: Option<u64>,
     /// The part of the input that was written to a cache.
     pub(crate) tokens_cache_write: Option<u64>,
+    /// How often the provider searched the web itself.
+    pub(crate) searches: Option<u64>,
 }
 
 impl Usage {
@@ -40,12 +42,19 @@ impl Usage {
             tokens_out: self.tokens_out.max(reported.tokens_out),
             tokens_cached: self.tokens_cached.max(reported.tokens_cached),
             tokens_cache_write: self.tokens_cache_write.max(reported.tokens_cache_write),
+            searches: self.searches.max(reported.searches),
         }
+    }
+
+    /// Returns the counts with the searches that an answer shows, if there are any counts at all.
+    pub(super) fn with_searches(self, searches: u64) -> Self {
+        let searches = self.is_told().then_some(searches);
+        Self { searches, ..self }
     }
 
     /// Returns whether the provider has told anything. Counts under a dialect's own names also show that a response is of that
     /// dialect.
-    pub(super) fn is_told(&self) -> bool {
+    pub(crate) fn is_told(&self) -> bool {
         *self != Self::default()
     }
 

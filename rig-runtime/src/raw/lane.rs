@@ -178,7 +178,8 @@ async fn dispatch(
         Err(failed) => (failed.usage, failed.served_tier.clone()),
     };
     let price = prices.at(served_tier.as_deref());
-    dispatch.charge(envelope::charge(usage, is_unbilled, price));
+    let searches = prices.searches(usage.searches);
+    dispatch.charge(envelope::charge(usage, is_unbilled, price, searches));
     let cost = dispatch.used(usage, served_tier.clone(), &prices);
     let row = dispatch.row();
     row.latency_ms = millis(latency);
@@ -199,6 +200,7 @@ async fn dispatch(
         tokens_out: usage.tokens_out,
         tokens_cached: usage.tokens_cached,
         tokens_cache_write: usage.tokens_cache_write,
+        searches: usage.searches,
         cache_key,
         cost,
         run_cost: cost,
@@ -234,7 +236,9 @@ fn prices(asked: &Asked) -> Prices {
     Prices {
         requested: facts.price_at(asked.policy.tier.unwrap_or(Tier::Standard)),
         others: Tier::ALL.map(|tier| facts.price_at(tier)),
-        search: asked.provider.search_fee(&asked.model),
+        search: asked
+            .grounding
+            .then(|| asked.provider.search_fee(&asked.model)),
     }
 }
 

@@ -39,6 +39,8 @@ pub struct AttemptRow {
     pub tokens_cached: Option<u64>,
     /// The part of `tokens_in` that was written to a cache.
     pub tokens_cache_write: Option<u64>,
+    /// How often the provider searched the web itself; `None` where it does not say, or was not asked to.
+    pub searches: Option<u64>,
     /// What the attempt cost, as far as usage and price are known.
     pub cost: Usd,
     /// Whether the cost is zero because no price is known.

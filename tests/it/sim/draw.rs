@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use rig::__private::{
     ANTHROPIC, Backoff, Cache, Candidate, Capabilities, Capability, Enforcement, FailureClass,
     GEMINI, Grounding, Limits, Lowered, OPENAI, Plan, Policy, Price, Provider, Rates, Repair,
-    Route, Sampling, Search, Segment, Template, Tier, Usd, Variant,
+    Route, Sampling, Search, SearchFee, Segment, Template, Tier, Usd, Variant,
 };
 use tests::drawn::DRAWN;
 use tests::routes::{fc_base, tooled};
@@ -32,7 +32,7 @@ const fn host(name: &'static str, base_url: &'static str, of: &Provider) -> Prov
         cached_prefix: of.cached_prefix,
         cache: of.cache,
         tiers: of.tiers,
-        search_fees: &[],
+        search_fees: const { &[SearchFee::per_request("", Usd::ZERO)] },
     }
 }
 

@@ -92,6 +92,7 @@ fn anonymous(row: AttemptRow) -> AttemptRow {
         tokens_out: None,
         tokens_cached: None,
         tokens_cache_write: None,
+        searches: None,
         served_tier: None,
         cost: rig::Usd::ZERO,
         ..row

@@ -113,7 +113,7 @@ impl Assembly {
                 }])
             }
             // Usage alone is what is left of an answer with nothing in it.
-            None => (usage != Usage::default()).then(Vec::new),
+            None => usage.is_told().then(Vec::new),
         };
         let answer = answer(provider, headers, whole)?;
         Some(Answer { usage, ..answer })

@@ -109,10 +109,8 @@ fn read_within(name: &str, field: &Value, said: Option<u16>, levels: &mut Vec<Le
             }
         }
         ("metadata", Value::Object(_)) => read_within("raw", &field["raw"], said, levels),
-        (_, Value::Object(_)) => {
-            if pasted::is_told(field) || field["inner_error"].is_object() {
-                read(field, levels);
-            }
+        (_, Value::Object(_)) if pasted::is_told(field) || field["inner_error"].is_object() => {
+            read(field, levels);
         }
         _ => {}
     }

@@ -3,9 +3,11 @@
 //! Each piece is a response with some more of the parts. There is no end mark: the end of the body is the end, and a
 //! finish reason has to have come by then.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
-use super::{Generated, answer, citations, served_tier, spoken, usage};
+use super::{Generated, answer, citations, queries, served_tier, spoken, usage};
 use crate::provider::Usage;
 use crate::provider::fault::is_error;
 use crate::provider::finish::Answer;
@@ -20,6 +22,7 @@ pub(in crate::provider) struct Assembly {
     has_begun: bool,
     parts: Vec<Value>,
     citations: Vec<Citation>,
+    queries: BTreeSet<String>,
     finish_reason: Value,
     /// What is said about the end: words, and the ratings behind it.
     finish_message: Value,
@@ -72,7 +75,10 @@ impl Assembly {
         if is_filled(&ratings) {
             self.safety_ratings = ratings;
         }
-        self.citations.extend(citations(&turn["groundingMetadata"]));
+        let grounding = &turn["groundingMetadata"];
+        self.citations.extend(citations(grounding));
+        let queries = queries(grounding).map(str::to_owned);
+        self.queries.extend(queries);
         if let Value::Array(parts) = take(&mut take(turn, "content"), "parts") {
             heard.is_content |= parts.iter().any(is_content);
             heard.text.extend(spoken(&parts));
@@ -93,7 +99,11 @@ impl Assembly {
 
     /// Returns usage and tier as far as they were told.
     pub(in crate::provider) fn used(&self) -> (Usage, Option<String>) {
-        (self.usage, self.tier.clone())
+        (self.counted(), self.tier.clone())
+    }
+
+    fn counted(&self) -> Usage {
+        self.usage.with_searches(self.queries.len() as u64)
     }
 
     /// Returns what the pieces say; `None` where there is no answer in them.
@@ -101,6 +111,7 @@ impl Assembly {
         if self.has_begun && !self.has_ended() && !is_error(&self.error) {
             self.fail(json!({ "message": CUT }));
         }
+        let usage = self.counted();
         let turn = json!({
             "content": { "parts": self.parts },
             "finishReason": self.finish_reason,
@@ -111,14 +122,14 @@ impl Assembly {
             candidates: match self.has_begun {
                 true => Some(vec![turn]),
                 // Usage alone is what is left of an answer with nothing in it.
-                false => (self.usage != Usage::default()).then(Vec::new),
+                false => usage.is_told().then(Vec::new),
             },
             prompt_feedback: self.prompt_feedback,
             usage_metadata: Value::Null,
             error: self.error,
         };
         let mut answer = answer(response, headers)?;
-        answer.usage = self.usage;
+        answer.usage = usage;
         answer.served_tier = self.tier.or(answer.served_tier);
         answer.citations = self.citations;
         Some(answer)

@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Whole, answer, usage};
+use super::{Whole, answer, searches, usage};
 use crate::provider::Usage;
 use crate::provider::fault::is_error;
 use crate::provider::finish::Answer;
@@ -88,11 +88,20 @@ impl Assembly {
         // Before its end a response names the tier that was asked for.
         let tier = self.ended.as_ref().map(|whole| &whole["service_tier"]);
         let tier = tier.and_then(Value::as_str);
-        (self.usage, tier.map(str::to_owned))
+        (self.counted(), tier.map(str::to_owned))
+    }
+
+    /// Returns the usage with the searches of the items that are complete, or of the response once it has ended.
+    fn counted(&self) -> Usage {
+        let ended = self.ended.as_ref().map(|whole| &whole["output"]);
+        let ended = ended.and_then(Value::as_array).map(Vec::as_slice);
+        let found = searches(Some(&self.items)).max(searches(ended));
+        self.usage.with_searches(found)
     }
 
     /// Returns what the events say; `None` where there is no answer in them.
     pub(in crate::provider) fn finish(mut self) -> Option<Answer> {
+        let usage = self.counted();
         if self.ended.is_none() && self.has_begun && !is_error(&self.error) {
             self.fail(json!({ "message": CUT }));
         }
@@ -105,7 +114,6 @@ impl Assembly {
             whole["output"] = self.items.into();
         }
         let answer = answer(serde_json::from_value::<Whole>(whole).ok()?)?;
-        let usage = self.usage;
         Some(Answer { usage, ..answer })
     }
 }

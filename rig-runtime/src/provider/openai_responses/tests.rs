@@ -71,6 +71,7 @@ fn an_answer_is_read_from_its_items() {
         tokens_out: Some(5),
         tokens_cached: Some(4),
         tokens_cache_write: Some(2),
+        searches: Some(1),
     };
     assert_eq!(reply.usage, usage);
     assert_eq!(reply.served_tier.as_deref(), Some("flex"));

@@ -87,6 +87,7 @@ fn a_responses_request_searches_and_names_its_tools() {
                     "strict": false,
                 },
             ],
+            "max_tool_calls": 5,
             "text": { "format": { "type": "json_object" } },
             "store": false,
             "stream": true,

@@ -9,7 +9,7 @@ use crate::provider::Sent;
 use crate::provider::recordings::RESPONSES;
 use crate::transport::Headers;
 
-/// Reads a whole answer with this usage.
+/// Returns the tokens of a whole answer with this usage.
 fn usage(provider: &'static Provider, usage: &Value) -> Usage {
     let body = match provider.name {
         "gemini" => json!({
@@ -32,7 +32,10 @@ fn usage(provider: &'static Provider, usage: &Value) -> Usage {
         body.as_bytes(),
         &Sent::default(),
     );
-    answer.unwrap().usage
+    Usage {
+        searches: None,
+        ..answer.unwrap().usage
+    }
 }
 
 fn counts(tokens_in: Option<u64>, tokens_out: Option<u64>) -> Usage {
@@ -211,7 +214,7 @@ proptest! {
     #[test]
     fn usage_only_grows(reports in prop::collection::vec(prop::array::uniform4(count()), 0..5)) {
         let usage = |[tokens_in, tokens_out, tokens_cached, tokens_cache_write]: [Option<u64>; 4]| Usage {
-            tokens_in, tokens_out, tokens_cached, tokens_cache_write,
+            tokens_in, tokens_out, tokens_cached, tokens_cache_write, searches: None,
         };
         let all = reports.iter().fold(Usage::default(), |all, report| all.grown(usage(*report)));
         let largest = |at: usize| reports.iter().filter_map(|report| report[at]).max();

@@ -19,22 +19,22 @@ const INSERT: &str = "
         id, ts, run_id, route, route_version, provider, model, requested_tier, served_tier,
         tokens_in, tokens_out, tokens_cached, tokens_cache_write, cost_nanousd, pricing_missing,
         latency_ms, ttfb_ms, failure_class, attempt, tags, served_variant, repaired_by, cache_key,
-        prefix_fingerprint, lane, traceparent, usage_missing
+        prefix_fingerprint, lane, traceparent, usage_missing, searches
     )
     SELECT id, ts, run_id, route, route_version, provider, model, requested_tier, served_tier,
         tokens_in, tokens_out, tokens_cached, tokens_cache_write, cost_nanousd, pricing_missing,
         latency_ms, ttfb_ms, failure_class, attempt, tags::jsonb, served_variant, repaired_by, cache_key,
-        prefix_fingerprint, lane, traceparent, usage_missing
+        prefix_fingerprint, lane, traceparent, usage_missing, searches
     FROM unnest(
         $1::text[], $2::int8[], $3::text[], $4::text[], $5::int8[], $6::text[], $7::text[], $8::text[], $9::text[],
         $10::int8[], $11::int8[], $12::int8[], $13::int8[], $14::int8[], $15::bool[],
         $16::int8[], $17::int8[], $18::text[], $19::int8[], $20::text[], $21::text[], $22::text[], $23::text[],
-        $24::text[], $25::text[], $26::text[], $27::bool[]
+        $24::text[], $25::text[], $26::text[], $27::bool[], $28::int8[]
     ) AS given (
         id, ts, run_id, route, route_version, provider, model, requested_tier, served_tier,
         tokens_in, tokens_out, tokens_cached, tokens_cache_write, cost_nanousd, pricing_missing,
         latency_ms, ttfb_ms, failure_class, attempt, tags, served_variant, repaired_by, cache_key,
-        prefix_fingerprint, lane, traceparent, usage_missing
+        prefix_fingerprint, lane, traceparent, usage_missing, searches
     )
     ON CONFLICT (id) DO NOTHING";
 
@@ -45,7 +45,7 @@ macro_rules! select {
             "SELECT id, ts, run_id, route, route_version, provider, model, requested_tier, served_tier,
                 tokens_in, tokens_out, tokens_cached, tokens_cache_write, cost_nanousd, pricing_missing,
                 latency_ms, ttfb_ms, failure_class, attempt, tags::text AS tags, served_variant, repaired_by, cache_key,
-                prefix_fingerprint, lane, traceparent, usage_missing
+                prefix_fingerprint, lane, traceparent, usage_missing, searches
              FROM inferences ",
             $rest
         )
@@ -102,7 +102,7 @@ fn insert_rows(session: &mut Session, records: &[Record]) -> Result<(), Error> {
     let reported = |column: fn(&AttemptRow) -> Option<u64>| -> Vec<_> {
         rows().map(|row| column(row).map(signed)).collect()
     };
-    let columns: [&(dyn postgres::types::ToSql + Sync); 27] = [
+    let columns: [&(dyn postgres::types::ToSql + Sync); 28] = [
         &texts(|row| &row.id),
         &rows().map(|row| row.ts_ms).collect::<Vec<_>>(),
         &texts(|row| &row.run_id),
@@ -130,6 +130,7 @@ fn insert_rows(session: &mut Session, records: &[Record]) -> Result<(), Error> {
         &texts(|row| &row.lane),
         &rows().map(traceparent).collect::<Vec<_>>(),
         &rows().map(|row| row.usage_missing).collect::<Vec<_>>(),
+        &reported(|row| row.searches),
     ];
     session.execute(INSERT, &columns)?;
     Ok(())
@@ -206,6 +207,7 @@ pub(super) fn read(row: &Row) -> AttemptRow {
         tokens_out: maybe("tokens_out"),
         tokens_cached: maybe("tokens_cached"),
         tokens_cache_write: maybe("tokens_cache_write"),
+        searches: maybe("searches"),
         cost: usd(row, "cost_nanousd"),
         pricing_missing: row.get("pricing_missing"),
         usage_missing: row.get("usage_missing"),

@@ -8,7 +8,7 @@ use super::super::StoreError;
 /// changes.
 const MIGRATIONS: &[&str] = &[
     include_str!("0001_tables.sql"),
-    include_str!("0002_usage_missing.sql"),
+    include_str!("0002_usage.sql"),
     include_str!("0003_exports.sql"),
 ];
 

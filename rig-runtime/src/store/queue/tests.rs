@@ -23,7 +23,8 @@ struct Told {
     tries: u32,
 }
 
-type Answer = Box<Asked<u32, Box<dyn FnMut(&mut ()) -> Result<u32, ()> + Send>>>;
+type Work = Box<dyn FnMut(&mut ()) -> Result<u32, ()> + Send>;
+type Answer = Box<Asked<u32, Work>>;
 
 struct Write {
     number: u32,
@@ -99,7 +100,7 @@ fn start(fake: &Fake) -> Queue<Fake> {
 }
 
 fn write(number: u32) -> (Write, Answered<u32>) {
-    let work: Box<dyn FnMut(&mut ()) -> Result<u32, ()> + Send> = Box::new(move |_| Ok(number));
+    let work: Work = Box::new(move |_| Ok(number));
     let (answer, answered) = Asked::new(work);
     (Write { number, answer }, answered)
 }

@@ -13,9 +13,9 @@ pub(super) const INSERT: &str = "
         id, ts, run_id, route, route_version, provider, model, requested_tier, served_tier,
         tokens_in, tokens_out, tokens_cached, tokens_cache_write, cost_nanousd, pricing_missing,
         latency_ms, ttfb_ms, failure_class, attempt, tags, served_variant, repaired_by, cache_key,
-        prefix_fingerprint, lane, traceparent, usage_missing
+        prefix_fingerprint, lane, traceparent, usage_missing, searches
     ) VALUES (
-        ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
+        ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
     ) ON CONFLICT (id) DO NOTHING";
 
 /// Executes [`INSERT`] for a row.
@@ -50,6 +50,7 @@ pub(super) fn insert(statement: &mut Statement<'_>, row: &AttemptRow) -> rusqlit
         row.lane,
         row.traceparent.map(|place| place.to_string()),
         row.usage_missing,
+        row.searches.map(signed),
     ])?;
     Ok(())
 }
@@ -99,6 +100,7 @@ pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<AttemptRow> {
         tokens_out: unsigned("tokens_out")?,
         tokens_cached: unsigned("tokens_cached")?,
         tokens_cache_write: unsigned("tokens_cache_write")?,
+        searches: unsigned("searches")?,
         cost: Usd::nanos(unsigned("cost_nanousd")?.unwrap_or(0)),
         pricing_missing: row.get("pricing_missing")?,
         usage_missing: row.get("usage_missing")?,

@@ -14,7 +14,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("0004_views.sql"),
     include_str!("0005_verdicts.sql"),
     include_str!("0006_exports.sql"),
-    include_str!("0007_usage_missing.sql"),
+    include_str!("0007_usage.sql"),
     include_str!("0008_exports.sql"),
 ];
 

@@ -65,7 +65,7 @@ fn the_table_has_the_columns_of_the_contract() {
         select.column_names().collect::<Vec<_>>().join(" "),
         "id ts run_id route route_version provider model requested_tier served_tier tokens_in tokens_out \
          tokens_cached tokens_cache_write cost_usd pricing_missing latency_ms ttfb_ms failure_class attempt \
-         tags served_variant repaired_by cache_key prefix_fingerprint lane cost_nanousd traceparent usage_missing"
+         tags served_variant repaired_by cache_key prefix_fingerprint lane cost_nanousd traceparent usage_missing searches"
     );
     let (usd, customer, tokens): (f64, String, i64) = connection
         .query_row(

@@ -1,6 +1,9 @@
 -- Whether the attempt may have used more than its provider reported, so that its cost is a lower bound.
 ALTER TABLE inferences ADD COLUMN usage_missing BOOLEAN NOT NULL DEFAULT false;
 
+-- How often the provider searched the web itself; NULL where it does not say, or was not asked to.
+ALTER TABLE inferences ADD COLUMN searches BIGINT;
+
 DROP VIEW spend_by_tag;
 
 -- What each tag has cost, by day (UTC). A row with two tags counts under both.
