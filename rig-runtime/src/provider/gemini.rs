@@ -1,10 +1,9 @@
 //! The Gemini dialect: `POST {base}/models/{model}:generateContent`, as Google defined it.
 
 mod stream;
+mod usage;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use std::collections::BTreeSet;
-
 use rig_spec::{Candidate, Provider, Tier};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -13,13 +12,13 @@ use serde_json::value::RawValue;
 use super::fault::{self, Fault};
 use super::finish::{Answer, Finish, Reason};
 use super::reading::{Heard, Sender};
-use super::usage::{above, output};
-use super::{Form, Prompt, Usage};
+use super::{Form, Prompt};
 use crate::prefix::Prefix;
 use crate::run::Citation;
 use crate::transport::{Headers, Request};
 
 pub(super) use stream::Assembly;
+use usage::{queries, usage};
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -297,11 +296,7 @@ fn answer(response: Generated, headers: &Headers) -> Option<Answer> {
         finish,
         reason,
         fault: is_error.then(error),
-        usage: usage.with_searches(
-            queries(&turn["groundingMetadata"])
-                .collect::<BTreeSet<_>>()
-                .len() as u64,
-        ),
+        usage: usage.with_searches(queries(&turn["groundingMetadata"]).len() as u64),
         served_tier: served_tier(&response.usage_metadata, headers),
     })
 }
@@ -329,17 +324,6 @@ fn served_tier(usage: &Value, headers: &Headers) -> Option<String> {
     told.map(str::to_ascii_lowercase)
 }
 
-/// Returns what was searched for. A query that is told twice was searched once.
-fn queries(grounding: &Value) -> impl Iterator<Item = &str> {
-    let queries = grounding["webSearchQueries"]
-        .as_array()
-        .into_iter()
-        .flatten();
-    queries
-        .filter_map(Value::as_str)
-        .filter(|query| !query.is_empty())
-}
-
 fn citations(grounding: &Value) -> Vec<Citation> {
     let chunks = grounding["groundingChunks"]
         .as_array()
@@ -353,61 +337,4 @@ fn citations(grounding: &Value) -> Vec<Citation> {
         })
     });
     cited.collect()
-}
-
-/// Returns the token counts. The dialect counts thoughts and what tools brought in apart, unless the total shows that a
-/// host counts them within output and prompt.
-fn usage(usage: &Value) -> Usage {
-    let count = |name: &str| usage[name].as_u64();
-    let (prompt, tools) = (count("promptTokenCount"), count("toolUsePromptTokenCount"));
-    let (spoken, thoughts) = (count("candidatesTokenCount"), count("thoughtsTokenCount"));
-    let counts = [prompt, tools, spoken, thoughts].map(|count| count.unwrap_or(0));
-    let largest = counts.into_iter().max().unwrap_or(0);
-    let total = above(count("totalTokenCount"), largest);
-    let [prompted, brought, said, thought] = counts;
-    let (input, written) = split([prompted, brought], [said, thought], total);
-    let tokens_in = prompt.map(|_| input);
-    let has_output = spoken.is_some() || thoughts.is_some();
-    Usage {
-        tokens_in,
-        tokens_out: if has_output {
-            output(Some(written), tokens_in, total)
-        } else {
-            total.zip(tokens_in).map(|(total, input)| total - input)
-        },
-        tokens_cached: count("cachedContentTokenCount"),
-        tokens_cache_write: None,
-        searches: None,
-    }
-    .checked()
-}
-
-/// Returns input and output of counts that may overlap: what adds up to the total, else the most that does not exceed it.
-fn split(
-    [prompt, tools]: [u64; 2],
-    [spoken, thoughts]: [u64; 2],
-    total: Option<u64>,
-) -> (u64, u64) {
-    let (all_in, all_out) = (
-        prompt.saturating_add(tools),
-        spoken.saturating_add(thoughts),
-    );
-    let most_out = spoken.max(thoughts);
-    let ways = [
-        (all_in, all_out),
-        (prompt, all_out),
-        (all_in, most_out),
-        (prompt, most_out),
-    ];
-    let Some(total) = total else {
-        return ways[0];
-    };
-    let sum = |way: &(u64, u64)| way.0.saturating_add(way.1);
-    let exact = ways.into_iter().find(|way| sum(way) == total);
-    let within = || {
-        ways.into_iter()
-            .filter(|way| sum(way) <= total)
-            .max_by_key(sum)
-    };
-    exact.or_else(within).unwrap_or(ways[3])
 }

@@ -77,7 +77,7 @@ impl Assembly {
         }
         let grounding = &turn["groundingMetadata"];
         self.citations.extend(citations(grounding));
-        let queries = queries(grounding).map(str::to_owned);
+        let queries = queries(grounding).into_iter().map(str::to_owned);
         self.queries.extend(queries);
         if let Value::Array(parts) = take(&mut take(turn, "content"), "parts") {
             heard.is_content |= parts.iter().any(is_content);
