@@ -10,7 +10,7 @@ DROP VIEW spend_by_tag;
 CREATE VIEW spend_by_tag AS
 SELECT date(ts / 1000, 'unixepoch') AS day, own.key AS tag, own.value AS value,
        count(*) AS attempts,
-       sum(cost_nanousd) / 1e9 AS cost_usd,
+       total(cost_nanousd) / 1e9 AS cost_usd,
        sum(pricing_missing) AS unpriced,
        sum(usage_missing) AS usage_missing
 FROM inferences, json_each(tags) AS own

@@ -32,7 +32,10 @@ pub(super) fn observed(
 /// Adds up rows.
 pub(super) fn spend(connection: &Connection, of: &Spending) -> rusqlite::Result<Spend> {
     let mut select = connection.prepare_cached(
-        "SELECT count(*) AS attempts, coalesce(sum(cost_nanousd), 0) AS cost,
+        "SELECT count(*) AS attempts,
+                -- The sum of a few absurd rows is beyond an integer.
+                coalesce(sum(cost_nanousd / 1000000000), 0) AS dollars,
+                coalesce(sum(cost_nanousd % 1000000000), 0) AS nanos,
                 coalesce(sum(pricing_missing), 0) AS unpriced,
                 coalesce(sum(usage_missing), 0) AS usage_missing
          FROM inferences
@@ -45,9 +48,11 @@ pub(super) fn spend(connection: &Connection, of: &Spending) -> rusqlite::Result<
         ":from": window.start, ":until": window.end, ":key": key, ":value": value,
     };
     select.query_row(params, |row| {
+        let dollars = count(row, "dollars")?.saturating_mul(1_000_000_000);
+        let cost = dollars.saturating_add(count(row, "nanos")?);
         Ok(Spend {
             attempts: count(row, "attempts")?,
-            cost: Usd::nanos(count(row, "cost")?),
+            cost: Usd::nanos(cost),
             unpriced: count(row, "unpriced")?,
             usage_missing: count(row, "usage_missing")?,
         })
