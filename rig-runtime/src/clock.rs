@@ -170,6 +170,10 @@ mod tests {
             assert_eq!(within(&clock, secs(5), work).await.is_some(), done);
             assert_eq!(clock.monotonic(), secs(5.min(first + second)));
         }
+        let clock = ManualClock::new();
+        let work = clock.sleep(secs(1));
+        assert!(within(&clock, Duration::ZERO, work).await.is_none());
+        assert_eq!(clock.monotonic(), Duration::ZERO);
     }
 
     // L17: a store that answers in time costs no time, and one that does not is given up at its limit.
