@@ -24,7 +24,7 @@ mod world;
 pub use rig::testing::block_on;
 pub use streamed::{check_stream, delta, events_of, listen};
 pub use transcript::{Seen, check};
-pub use watched::Watched;
+pub use watched::{Waits, Watched};
 pub use world::{KEY_MARKER, World, messages_reply};
 
 /// Compares a text with a file of this package; `UPDATE_EXPECT=1` writes the file anew.

@@ -15,12 +15,26 @@ use rig::transport::BoxFuture;
 
 type Watch = dyn Fn(&Reserve) -> Result<(), StoreError> + Send + Sync;
 
+type Delay = dyn Fn(Waits) -> BoxFuture<'static, Result<(), StoreError>> + Send + Sync;
+
+/// What a run waits for that asks the store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Waits {
+    /// Room in the queue, before a dispatch.
+    Room,
+    /// A reservation, which is made by then.
+    Reserve,
+    /// The rows, at the run's end.
+    Flush,
+}
+
 /// Cloning it gives another handle.
 #[derive(Clone)]
 pub struct Watched {
     store: MemoryStore,
     reserves: Arc<Watch>,
     is_frozen: Arc<AtomicBool>,
+    delay: Option<Arc<Delay>>,
 }
 
 impl Watched {
@@ -33,6 +47,19 @@ impl Watched {
             store,
             reserves: Arc::new(reserves),
             is_frozen: Arc::default(),
+            delay: None,
+        }
+    }
+
+    /// Has runs wait for this before each answer; an error is the answer.
+    #[must_use]
+    pub fn delayed(
+        self,
+        delay: impl Fn(Waits) -> BoxFuture<'static, Result<(), StoreError>> + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            delay: Some(Arc::new(delay)),
+            ..self
         }
     }
 
@@ -41,11 +68,21 @@ impl Watched {
         self.is_frozen.store(is_frozen, Ordering::SeqCst);
     }
 
-    /// Returns what is answered, or something that never is while the store is frozen.
-    fn answer<'a, T: Send + 'a>(&self, answer: BoxFuture<'a, T>) -> BoxFuture<'a, T> {
-        match self.is_frozen.load(Ordering::SeqCst) {
-            true => Box::pin(pending()),
-            false => answer,
+    /// Returns what is answered after the delay, or something that never is while the store is frozen.
+    fn answer<'a, T: Send + 'a>(
+        &self,
+        waits: Waits,
+        answer: BoxFuture<'a, Result<T, StoreError>>,
+    ) -> BoxFuture<'a, Result<T, StoreError>> {
+        if self.is_frozen.load(Ordering::SeqCst) {
+            return Box::pin(pending());
+        }
+        match self.delay.as_ref().map(|delay| delay(waits)) {
+            None => answer,
+            Some(delay) => Box::pin(async move {
+                delay.await?;
+                answer.await
+            }),
         }
     }
 }
@@ -60,11 +97,20 @@ impl Store for Watched {
     }
 
     fn room(&self) -> BoxFuture<'_, ()> {
-        self.answer(self.store.room())
+        let store = self.store.clone();
+        let room = Box::pin(async move {
+            store.room().await;
+            Ok(())
+        });
+        let room = self.answer(Waits::Room, room);
+        Box::pin(async move {
+            // There is room in whatever is broken.
+            let _ = room.await;
+        })
     }
 
     fn flush(&self) -> BoxFuture<'_, Result<(), StoreError>> {
-        self.answer(self.store.flush())
+        self.answer(Waits::Flush, self.store.flush())
     }
 
     fn attempts(&self, run_id: &str) -> BoxFuture<'_, Result<Vec<AttemptRow>, StoreError>> {
@@ -96,7 +142,7 @@ impl Store for Watched {
 
     fn reserve(&self, wanted: Reserve) -> BoxFuture<'_, Result<Reserved, StoreError>> {
         match (self.reserves)(&wanted) {
-            Ok(()) => self.answer(self.store.reserve(wanted)),
+            Ok(()) => self.answer(Waits::Reserve, self.store.reserve(wanted)),
             Err(error) => Box::pin(ready(Err(error))),
         }
     }

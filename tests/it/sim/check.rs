@@ -6,8 +6,9 @@ use rig::store::AttemptRow;
 use rig::{Error, Usd};
 
 use super::case::Case;
+use super::draw::TIERS;
 use super::invariants;
-use super::model::{End, Expected, Row, expect};
+use super::model::{End, Expected, GRACE, Row, expect};
 use super::reach::Reach;
 use super::seen::{Seen, run};
 use super::world::GOOD;
@@ -46,7 +47,7 @@ pub(super) fn shown(case: &Case) -> String {
     let seen = run(case);
     show(
         case,
-        &expect(case, &seen.backoffs, &seen.amounts),
+        &expect(case, &seen.observed()),
         &seen,
         "no difference",
     )
@@ -54,13 +55,23 @@ pub(super) fn shown(case: &Case) -> String {
 
 fn held(case: &Case, reach: &mut Reach) -> Result<(Expected, Seen), String> {
     let seen = run(case);
-    let expected = expect(case, &seen.backoffs, &seen.amounts);
+    let expected = expect(case, &seen.observed());
     reach.note(case, &expected, &seen);
-    let held = compare(case, &expected, &seen).and_then(|()| invariants::hold(case, &seen));
-    match held {
-        Ok(()) => Ok((expected, seen)),
-        Err(what) => Err(show(case, &expected, &seen, &what)),
-    }
+    compared(case, &expected, &seen)?;
+    let charges = expected.rows.iter().filter_map(|row| row.charge);
+    equal("what is spent", charges.sum(), seen.envelope.0)
+        .map_err(|what| show(case, &expected, &seen, &what))?;
+    Ok((expected, seen))
+}
+
+/// Holds what has come of a run against the model and the invariants.
+///
+/// # Errors
+///
+/// As those of [`check`].
+pub(super) fn compared(case: &Case, expected: &Expected, seen: &Seen) -> Result<(), String> {
+    let held = compare(case, expected, seen).and_then(|()| invariants::hold(case, seen));
+    held.map_err(|what| show(case, expected, seen, &what))
 }
 
 fn compare(case: &Case, expected: &Expected, seen: &Seen) -> Result<(), String> {
@@ -88,8 +99,11 @@ fn compare(case: &Case, expected: &Expected, seen: &Seen) -> Result<(), String> 
     equal("number of waits", expected.waits.len(), seen.backoffs.len())?;
     let captured = case.route.capture && expected.end == (End::Served { tools: false });
     let captured = captured && !invariants::zero_retention(case);
-    let spent = case.options.cap.map_or(0, |_| expected.spent);
-    equal("what is spent", spent, seen.envelope.0)?;
+    // L17
+    let waited = seen.returned - seen.ended;
+    let grace = case.store.flush.within(GRACE).0;
+    let grace = seen.result.as_ref().map_or(waited, |_| grace);
+    equal("how long the rows are waited for", grace, waited)?;
     equal("captures", usize::from(captured), seen.captures.len())?;
     end(&expected.end, seen)
 }
@@ -112,7 +126,8 @@ fn end(expected: &End, seen: &Seen) -> Result<(), String> {
                 seen.rows.iter().map(|row| row.cost).sum::<Usd>(),
                 meta.run_cost,
             )?;
-            equal("output", !tools, output.contains(GOOD))
+            equal("meta's tier", &row.served_tier, &meta.served_tier)?;
+            equal("output", !tools, output.contains(GOOD[seen.run]))
         }
         (End::Failed { class, place, says }, Some(Err(Error::Failure(failure)))) => {
             equal("class", *class, failure.class)?;
@@ -152,36 +167,45 @@ fn plain(row: &AttemptRow, seen: &Seen, at: usize) -> Row {
         _ => "unknown",
     };
     let asked = seen.asked.get(at);
+    let tier = |served: &str| *TIERS.iter().find(|tier| **tier == served).unwrap_or(&"?");
+    let charge = seen.charges.get(&row.id);
     Row {
         place: (place(&row.provider), place(&row.model)),
         at: asked.map_or(u64::MAX, |asked| asked.at),
         end: row.failure.map(rig::store::RowFailure::name),
         repair: row.repaired_by.is_some(),
-        tokens: row.tokens_in.zip(row.tokens_out),
+        tokens: (row.tokens_in, row.tokens_out),
+        searches: row.searches,
+        tier: row.served_tier.as_deref().map(tier),
         cost: row.cost.as_nanos(),
         unpriced: row.pricing_missing,
+        missing: row.usage_missing,
+        charge: charge.map(|charge| charge.unwrap_or(u64::MAX)),
         head: row.ttfb_ms,
         took: row.latency_ms,
         coached: asked.map(|asked| asked.coached),
     }
 }
 
+/// Returns a row but for its ids.
+pub(super) fn without_ids(row: &AttemptRow) -> AttemptRow {
+    AttemptRow {
+        id: String::new(),
+        run_id: String::new(),
+        ..row.clone()
+    }
+}
+
 /// Two runs of a case are the same, but for the ids.
 fn same(one: &Seen, other: &Seen) -> Result<(), String> {
-    let rows = |seen: &Seen| -> Vec<_> {
-        let rows = seen.rows.iter().cloned();
-        let without_ids = |row| AttemptRow {
-            id: String::new(),
-            run_id: String::new(),
-            ..row
-        };
-        rows.map(without_ids).collect()
-    };
+    let rows = |seen: &Seen| -> Vec<_> { seen.rows.iter().map(without_ids).collect() };
     equal("rows of a second run", rows(one), rows(other))?;
     equal("requests of a second run", &one.asked, &other.asked)?;
     equal("waits of a second run", &one.backoffs, &other.backoffs)?;
     equal("what is told of a second run", &one.told, &other.told)?;
-    equal("amounts of a second run", &one.amounts, &other.amounts)?;
+    let amounts = |seen: &Seen| seen.observed().amounts;
+    equal("amounts of a second run", amounts(one), amounts(other))?;
+    equal("times of a second run", one.returned, other.returned)?;
     let end = |seen: &Seen| match &seen.result {
         Some(Ok((output, _))) => output.clone(),
         Some(Err(error)) => {
@@ -207,7 +231,7 @@ pub(super) fn equal<T: PartialEq + std::fmt::Debug>(
 }
 
 /// All that there is to know about a case that differs.
-fn show(case: &Case, expected: &Expected, seen: &Seen, what: &str) -> String {
+pub(super) fn show(case: &Case, expected: &Expected, seen: &Seen, what: &str) -> String {
     let mut text = format!("{what}\n\nSIM_SEED={}\n", case.seed);
     let mut put = |line: String| writeln!(text, "{line}").unwrap();
     let route = case.route;
@@ -237,6 +261,8 @@ fn show(case: &Case, expected: &Expected, seen: &Seen, what: &str) -> String {
     ));
     put(format!("keys {:?}, {:?}", case.keys, case.options));
     put(format!("leaves in wait {:?}", case.leaves_in_wait));
+    put(format!("store {:?}", case.store));
+    put(format!("reserved {:?}", seen.observed().amounts));
     for reply in case.script.iter().take(seen.asked.len() + 1) {
         put(format!("reply {reply:?}"));
     }
@@ -261,11 +287,12 @@ fn show(case: &Case, expected: &Expected, seen: &Seen, what: &str) -> String {
 
 fn candidate(candidate: &rig::__private::Candidate) -> String {
     format!(
-        "{}/{} {:?} {:?} {:?}",
+        "{}/{} {:?} {:?} {:?} {:?}",
         candidate.provider.name,
         candidate.model,
         candidate.capabilities,
         candidate.enforcement,
-        candidate.price
+        candidate.price,
+        candidate.limits.tiers
     )
 }

@@ -1,5 +1,7 @@
 //! Which case belongs to a number? Every part of it is drawn from the number alone.
 
+mod script;
+
 use std::sync::Mutex;
 
 use rig::__private::{
@@ -10,7 +12,7 @@ use rig::__private::{
 use tests::drawn::DRAWN;
 use tests::routes::{fc_base, tooled};
 
-use super::case::{Case, Options, Reply, What};
+use super::case::{Case, Options};
 use super::dice::Dice;
 
 /// How many cases in a row share a route, since a route is never freed.
@@ -19,7 +21,12 @@ const WORLDS_PER_ROUTE: u64 = 16;
 /// One route in so many has been through the compiler, which leaves out what is on trial.
 const COMPILED_ONE_IN: u64 = 4;
 
-const fn host(name: &'static str, base_url: &'static str, of: &Provider) -> Provider {
+const fn host(
+    name: &'static str,
+    base_url: &'static str,
+    of: &Provider,
+    search_fees: &'static [SearchFee],
+) -> Provider {
     Provider {
         name,
         base_url,
@@ -32,20 +39,28 @@ const fn host(name: &'static str, base_url: &'static str, of: &Provider) -> Prov
         cached_prefix: of.cached_prefix,
         cache: of.cache,
         tiers: of.tiers,
-        search_fees: const { &[SearchFee::per_request("", Usd::ZERO)] },
+        search_fees,
     }
 }
 
+/// What a host charges for the searches that it runs itself: in the chat dialect, which does not count them, once a request.
+static ONCE: [SearchFee; 1] = [SearchFee::per_request("", Usd::nanos(SEARCH_FEE))];
+
+static EACH: [SearchFee; 1] = [SearchFee::per_search("", Usd::nanos(SEARCH_FEE))];
+
+/// That fee, in nano-dollars.
+pub(super) const SEARCH_FEE: u64 = 11_000_000;
+
 /// Two hosts of the chat dialect, one of each other that stands alone, and one that needs no key.
 pub(super) static HOSTS: [Provider; 5] = [
-    host("alfa", "http://alfa.test/v1", &OPENAI),
-    host("bravo", "http://bravo.test/v1", &OPENAI),
-    host("charlie", "http://charlie.test/v1", &ANTHROPIC),
+    host("alfa", "http://alfa.test/v1", &OPENAI, &ONCE),
+    host("bravo", "http://bravo.test/v1", &OPENAI, &ONCE),
+    host("charlie", "http://charlie.test/v1", &ANTHROPIC, &EACH),
     Provider {
         key_env: None,
-        ..host("delta", "http://delta.test/v1", &OPENAI)
+        ..host("delta", "http://delta.test/v1", &OPENAI, &ONCE)
     },
-    host("echo", "http://echo.test/v1", &GEMINI),
+    host("echo", "http://echo.test/v1", &GEMINI, &EACH),
 ];
 
 const fn search(key_env: Option<&'static str>, zero_retention: bool) -> Search {
@@ -64,6 +79,30 @@ static SEARCHES: [Search; 4] = [
     search(None, true),
 ];
 
+/// What providers call the tiers that served; nobody knows the last one.
+pub(super) const TIERS: [&str; 6] = [
+    "default",
+    "standard",
+    "on_demand",
+    "flex",
+    "priority",
+    "a word",
+];
+
+/// The caps of envelopes, in nano-dollars. Where nobody bounds an answer, a single dispatch reserves hundreds of dollars.
+const CAPS: [u64; 7] = [
+    0,
+    4_000_000,
+    20_000_000,
+    25_000_000_000,
+    900_000_000_000,
+    AMPLE,
+    AMPLE,
+];
+
+/// A cap that nothing exceeds.
+pub(super) const AMPLE: u64 = 1_000_000_000_000_000;
+
 const QUESTION: &[Segment] = &[Segment::Text("Decide. "), Segment::Variable("question")];
 
 /// Returns the case of a number.
@@ -77,15 +116,15 @@ pub(super) fn case(seed: u64) -> Case {
     let hosts = HOSTS.iter().map(|host| host.name).chain(["search"]);
     let keys = hosts.filter(|_| !dice.one_in(12)).collect();
     let options = options(dice, route);
-    let script = script(dice, route, options.streams);
     Case {
         seed,
         route,
         trials,
         keys,
-        options,
-        script,
+        script: script::script(dice, route, &options),
         leaves_in_wait: dice.one_in(10).then(|| 1 + dice.below(4) as usize),
+        store: script::keeper(dice, route, &options),
+        options,
     }
 }
 
@@ -119,16 +158,17 @@ fn route(dice: &mut Dice) -> Route {
         }
     }
     let declared: &'static [Candidate] = declared.leak();
-    // One that is declared may be left out by the route's filters, and still repair.
+    // One that is declared may be left out by the route's filters; it does not repair either (R7).
     let candidates = if declared.len() > 1 && dice.one_in(5) {
         &declared[1..]
     } else {
         declared
     };
+    let kept = candidates;
     let plan = |dice: &mut Dice, candidates| Plan {
         candidates,
         prompt: Template { segments: QUESTION },
-        repair: repair(dice, declared),
+        repair: repair(dice, kept),
     };
     let search = (dice.below(4) as usize) | usize::from(zero_retention);
     let all_search = declared
@@ -141,6 +181,9 @@ fn route(dice: &mut Dice) -> Route {
         timeout_ms: *dice.of(&[5_000, 10_000, 60_000]),
         // Whether a wait that jitter lengthens fits in front of a deadline is chance.
         deadline_ms: deadline(dice).filter(|_| !has_jitter),
+        // No two of these times, and of those in a script, add up to a timeout: either may be over first then.
+        first_token_ms: dice.one_in(3).then(|| *dice.of(&[900, 3_100])),
+        idle_ms: dice.one_in(3).then(|| *dice.of(&[350, 2_030])),
         tier: [
             None,
             Some(Tier::Standard),
@@ -151,7 +194,6 @@ fn route(dice: &mut Dice) -> Route {
             max_output_tokens: dice.one_in(2).then_some(256),
             ..Sampling::BLANK
         },
-        ..Policy::BLANK
     };
     Route {
         name: "drawn",
@@ -206,19 +248,30 @@ fn candidate(dice: &mut Dice, zero_retention: bool, is_grounded: bool) -> Candid
         _ => Enforcement::JsonMode,
     };
     let rate = 100_000_000 * (1 + dice.below(30));
+    let price = |rate| Price::flat(Rates::nanos(rate, 3 * rate));
+    let is_priced = !dice.one_in(5);
+    let mut limits = Limits::UNKNOWN;
+    if is_priced && !dice.one_in(3) {
+        for tier in Tier::ALL {
+            let own = *dice.of(&[0, 0, 0, rate / 2, 2 * rate, 4 * rate]);
+            if own > 0 {
+                limits = limits.tier(tier, price(own));
+            }
+        }
+    }
     Candidate {
         provider,
         model: dice.of::<&str>(&["m1", "m2"]),
         capabilities: Capabilities::of(&flags),
         enforcement,
-        price: (!dice.one_in(5)).then(|| Price::flat(Rates::nanos(rate, 3 * rate))),
-        limits: Limits::UNKNOWN,
+        price: is_priced.then(|| price(rate)),
+        limits,
     }
 }
 
-fn repair(dice: &mut Dice, declared: &'static [Candidate]) -> Option<Repair> {
+fn repair(dice: &mut Dice, kept: &'static [Candidate]) -> Option<Repair> {
     let max_repairs = dice.below(3) as u8;
-    let model = Some(dice.of(declared)).filter(|_| max_repairs == 2 || dice.one_in(8));
+    let model = Some(dice.of(kept)).filter(|_| max_repairs == 2 || dice.one_in(8));
     (max_repairs > 0).then_some(Repair { max_repairs, model })
 }
 
@@ -289,92 +342,10 @@ fn options(dice: &mut Dice, route: &Route) -> Options {
             .map(|ms| if dice.one_in(10) { 0 } else { ms }),
         handle: knows_echo && dice.one_in(2),
         streams: dice.one_in(3),
-        cap: dice
-            .one_in(3)
-            .then(|| *dice.of(&[0, 1_000_000, 4_000_000, 20_000_000, 25_000_000_000])),
-    }
-}
-
-fn script(dice: &mut Dice, route: &Route, streams: bool) -> Vec<Reply> {
-    // Some worlds are kind, and in others hardly anything works.
-    let one_good_in = *dice.of(&[2, 5, 40]);
-    let times = [
-        0,
-        0,
-        0,
-        10,
-        700,
-        route.policy.timeout_ms - 1,
-        // A piece that is heard at the last moment leaves no time to read on, or does: it could be told either way.
-        route.policy.timeout_ms - u64::from(streams),
-        route.policy.timeout_ms + 1,
-    ];
-    let length = *dice.of(&[3, 12, 60]);
-    let mut script = Vec::new();
-    for _ in 0..length {
-        let longest = 5 + dice.below(4) as usize;
-        let what = if dice.one_in(one_good_in) {
-            What::Good
-        } else {
-            what(dice)
-        };
-        // A caller does not go away just when the time is over, which could be told either way.
-        let times = if what.leaves() { &[0, 13] } else { &times[..] };
-        script.push(Reply {
-            what,
-            head_ms: *dice.of(times),
-            body_ms: *dice.of(&times[..times.len().min(longest)]),
-            usage: !dice.one_in(8),
-        });
-    }
-    script
-}
-
-fn what(dice: &mut Dice) -> What {
-    let asks = [
-        None,
-        None,
-        None,
-        Some(0),
-        Some(7),
-        Some(40),
-        Some(240),
-        Some(241),
-        Some(9_999),
-    ];
-    let status = |dice: &mut Dice, status, code| What::Status {
-        status,
-        code,
-        asks: *dice.of(&asks),
-    };
-    match dice.below(46) {
-        43..46 => What::Stale,
-        40..43 => What::Unliked,
-        0..8 => What::Bad,
-        8..10 => What::Prose,
-        10 => What::Cut { whole: false },
-        11 => What::Cut { whole: true },
-        12..15 => What::Refusal,
-        15 => What::Tool,
-        16..18 => What::BadTool,
-        18..22 => status(dice, 429, "rate_limit_exceeded"),
-        22 => status(dice, 503, ""),
-        23 => status(dice, 529, "overloaded_error"),
-        24 => status(dice, 429, "insufficient_quota"),
-        25 => status(dice, 401, ""),
-        26 => status(dice, 403, ""),
-        27 => status(dice, 400, "invalid_api_key"),
-        28 => status(dice, 400, "invalid_request_error"),
-        29 => status(dice, 404, "model_not_found"),
-        30..32 => status(dice, 500, "server_error"),
-        32 => status(dice, 502, ""),
-        33 => status(dice, 504, ""),
-        34..38 => What::Fault,
-        38 => What::LeavesBeforeHead {
-            after: dice.below(900),
-        },
-        _ => What::LeavesBeforeEnd {
-            after: dice.below(900),
-        },
+        cap: dice.one_in(3).then(|| *dice.of(&CAPS)),
+        // Some outlive the reservation of their attempt.
+        gate_ms: dice
+            .one_in(6)
+            .then(|| *dice.of(&[5, 870, 130_000, 400_000])),
     }
 }

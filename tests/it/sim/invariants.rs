@@ -9,7 +9,8 @@ use rig::store::{AttemptRow, RowFailure};
 
 use super::case::Case;
 use super::check::equal;
-use super::seen::Seen;
+use super::seen::{CUSTOMERS, Seen};
+use super::world::{GOOD, TASKS};
 
 /// Holds a run against all of them; the error names the one that is broken.
 pub(super) fn hold(case: &Case, seen: &Seen) -> Result<(), String> {
@@ -61,7 +62,7 @@ fn one_row_a_dispatch(seen: &Seen) -> Result<(), String> {
             (&*row.provider, &*row.model),
         )?;
         equal("the row's run", &seen.rows[0].run_id, &row.run_id)?;
-        that("the row's tag", row.tags["customer"] == "acme")?;
+        that("the row's tag", row.tags["customer"] == CUSTOMERS[seen.run])?;
         that(
             "a row that serves is the last",
             row.failure.is_some() || is_search(row) || at + 1 == seen.rows.len(),
@@ -123,8 +124,9 @@ fn bounded(case: &Case, seen: &Seen) -> Result<(), String> {
     let waits: u64 = policy.retries.iter().map(waits).sum();
     // A caller that goes away may have been later than a timeout.
     let left = if seen.result.is_none() { 900 } else { 0 };
+    let paused = paused(seen, 0, seen.ended);
     let longest = most * policy.timeout_ms + plan.candidates.len() as u64 * waits + left;
-    that("no longer than C9 says", seen.ended <= longest)
+    that("no longer than C9 says", seen.ended - paused <= longest)
 }
 
 // L6: at one candidate, no class is seen more often than its budget and the attempt that used it up.
@@ -218,6 +220,14 @@ fn nothing_leaks(case: &Case, seen: &Seen) -> Result<(), String> {
         "what was cut is in no request",
         seen.asked.iter().all(|asked| !asked.has_cut),
     )?;
+    that(
+        "another run's text is in no request",
+        seen.asked.iter().all(|asked| !asked.has_other),
+    )?;
+    let is_own = |capture: &rig::store::Capture| {
+        capture.variables.contains(TASKS[seen.run]) && capture.output.contains(GOOD[seen.run])
+    };
+    that("a capture is of its run", seen.captures.iter().all(is_own))?;
     let is_tagged = |row: &AttemptRow| {
         row.tags
             .get("zdr_enforced")
@@ -262,6 +272,12 @@ fn nothing_leaks(case: &Case, seen: &Seen) -> Result<(), String> {
     )
 }
 
+/// How much of a time was spent on waits for the store and for the caller's gate.
+fn paused(seen: &Seen, from: u64, until: u64) -> u64 {
+    let within = |(begin, end): &(u64, u64)| until.min(*end).saturating_sub(from.max(*begin));
+    seen.pauses.iter().map(within).sum()
+}
+
 // L16, K0, K2
 fn in_time(case: &Case, seen: &Seen) -> Result<(), String> {
     let deadlines = [case.route.policy.deadline_ms, case.options.deadline_ms];
@@ -271,24 +287,24 @@ fn in_time(case: &Case, seen: &Seen) -> Result<(), String> {
         seen.asked.iter().all(|asked| asked.at < deadline),
     )?;
     // What the envelope refuses is asked for as any dispatch is: others may have settled meanwhile.
-    let refused = (seen.amounts.len() > seen.rows.len()).then_some(seen.ended);
+    let refused = (seen.reserves.len() > seen.rows.len()).then_some(seen.ended);
     let dispatches = seen.asked.iter().map(|asked| asked.at);
     let asks: Vec<_> = dispatches.chain(refused).collect();
     let ends = seen.asked.iter().zip(&seen.rows);
     let ends: Vec<_> = ends.map(|(asked, row)| asked.at + row.latency_ms).collect();
     if seen.result.is_some() {
         that("the run is over in time", seen.ended <= deadline)?;
-        let last = refused.or(ends.last().copied());
+        let last = refused.or(ends.last().copied()).unwrap_or(0);
         equal(
             "the end of the last attempt, which nobody waits after",
-            last.unwrap_or(0),
-            seen.ended,
+            last,
+            seen.ended - paused(seen, last, seen.ended),
         )?;
     }
     // Between two attempts there is a whole wait or none.
     let mut backoffs = seen.backoffs.iter();
     for (end, next) in ends.iter().zip(asks.iter().skip(1)) {
-        let gap = next - end;
+        let gap = next - end - paused(seen, *end, *next);
         if gap > 0 {
             equal("the wait between two attempts", backoffs.next(), Some(&gap))?;
         }

@@ -5,13 +5,16 @@
 //! numbers, and enumerated: `SIM_SEED=7 cargo test -p tests sim::drawn -- --nocapture` runs the case of one number and shows it,
 //! `SIM_CASES` says how many are drawn.
 
+mod asked;
 mod case;
 mod check;
 mod dice;
 mod draw;
+mod drops;
 mod every;
 mod invariants;
 mod model;
+mod pair;
 mod reach;
 mod seen;
 mod wire;
@@ -24,12 +27,18 @@ use std::thread;
 use reach::Reach;
 
 /// How many cases are drawn.
-const CASES: usize = 200_000;
+const CASES: usize = 100_000;
+
+/// How many pairs of runs are drawn.
+const PAIRS: usize = 10_000;
+
+/// How many cases are drawn whose call is given up wherever it may be.
+const DROPS: usize = 3_000;
 
 /// How many runs there are, of ladders and outcomes that `every` enumerates.
-const RUNS: usize = 216_953;
+const RUNS: usize = 122_055;
 
-// L1 to L7, L9, L11 to L16, K0, K2 to K4, K6, R1, R4 to R6: cases drawn from numbers.
+// L1 to L7, L9, L11 to L18, K0, K2 to K4, K6, R1, R4 to R6, T5, E2 to E6: cases drawn from numbers.
 #[test]
 #[expect(
     clippy::print_stdout,
@@ -59,6 +68,34 @@ fn every_small_ladder_does_what_the_contract_says() {
         ladders[index].runs(&mut |case| check::check(case, reach))
     });
     assert_eq!(reach.runs, RUNS);
+}
+
+// E1, E2, E4, T1: two runs share a rig, and the envelope that pays for both.
+#[test]
+fn two_runs_at_once_keep_to_themselves_and_to_their_cap() {
+    if let Some(seed) = number("SIM_SEED") {
+        return pair::check(seed as u64, &mut Reach::default())
+            .unwrap_or_else(|text| panic!("{text}"));
+    }
+    let pairs = number("SIM_CASES").unwrap_or(PAIRS);
+    let reach = share(pairs, |seed, reach| pair::check(seed as u64, reach));
+    if pairs == PAIRS {
+        reach.assert_often(&pair::WHOLE, 20);
+    }
+}
+
+// L11, K6, E2: whatever is waited for when a call is given up.
+#[test]
+fn a_call_that_is_given_up_anywhere_leaves_its_rows_and_its_charges() {
+    if let Some(seed) = number("SIM_SEED") {
+        return drops::check(seed as u64, &mut Reach::default())
+            .unwrap_or_else(|text| panic!("{text}"));
+    }
+    let drops = number("SIM_CASES").unwrap_or(DROPS);
+    let reach = share(drops, |seed, reach| drops::check(seed as u64, reach));
+    if drops == DROPS {
+        reach.assert_often(&drops::WHOLE, 20);
+    }
 }
 
 #[expect(

@@ -1,5 +1,7 @@
 //! How far does the simulation reach? What never happens in it proves nothing.
 
+mod money;
+
 use std::collections::BTreeMap;
 
 use super::case::{Case, What};
@@ -14,7 +16,7 @@ pub(super) struct Reach {
 }
 
 /// What has to happen more than once in a while.
-const WHOLE: [&str; 51] = [
+const WHOLE: [&str; 84] = [
     "served",
     "tools called",
     "nobody eligible",
@@ -66,6 +68,39 @@ const WHOLE: [&str; 51] = [
     "stream with a failure",
     "trial declared and others asked",
     "trial named by a variant",
+    "served by a tier of its own price",
+    "as much used as can be, at the dearest price",
+    "more used than can be",
+    "usage not told",
+    "searched itself, and charged",
+    "connection refused",
+    "held back until it is late",
+    "given up while held back",
+    "first content too late",
+    "silence too long",
+    "silence too long to wait for the end",
+    "served, and the connection broke",
+    "served without the usage that came later",
+    "served with the usage that came later",
+    "served after a silence",
+    "heard in part, with usage",
+    "heard in part, with input",
+    "reservation waited for",
+    "reservation cut by the deadline",
+    "reservation not waited for any longer",
+    "reservation that fails",
+    "room waited for",
+    "no room",
+    "rows waited for",
+    "rows not waited for any longer",
+    "rows that fail",
+    "gate waited for",
+    "gate cut by the deadline",
+    "gate cut by the deadline, and paid",
+    "search unsent",
+    "search held back until it is late",
+    "stream cut by the deadline",
+    "stream in pieces served",
 ];
 
 impl Reach {
@@ -144,13 +179,13 @@ impl Reach {
         note("handle told", told);
         note("handle dropped", dropped);
         let is_served = matches!(expected.end, End::Served { .. });
-        let is_over = seen.amounts.len() > seen.rows.len();
+        let is_over = seen.reserves.len() > seen.rows.len();
         note(
             "nothing fits into the envelope",
             is_over && seen.rows.is_empty(),
         );
         note("envelope exhausted later", is_over && !seen.rows.is_empty());
-        note("envelope that pays", is_served && !seen.amounts.is_empty());
+        note("envelope that pays", is_served && !seen.reserves.is_empty());
         let heard = |what: fn(&Told) -> bool| seen.told.iter().any(what);
         note(
             "stream served",
@@ -176,6 +211,7 @@ impl Reach {
             "variant",
             seen.rows.iter().any(|row| row.served_variant.is_some()),
         );
+        money::note(&mut note, case, expected, seen);
     }
 
     pub(super) fn add(&mut self, other: &Self) {
@@ -185,10 +221,20 @@ impl Reach {
         }
     }
 
+    /// Notes something that is no part of every run.
+    pub(super) fn tick(&mut self, what: &'static str) {
+        *self.happened.entry(what).or_default() += 1;
+    }
+
     /// Everything has happened, and often.
     pub(super) fn assert_whole(&self) {
-        let seldom = |what: &&&str| self.happened.get(**what).is_none_or(|count| *count < 100);
-        let seldom: Vec<_> = WHOLE.iter().filter(seldom).collect();
+        self.assert_often(&WHOLE, 100);
+    }
+
+    /// All of these have happened so often.
+    pub(super) fn assert_often(&self, all: &[&str], times: usize) {
+        let seldom = |what: &&&str| self.happened.get(**what).is_none_or(|count| *count < times);
+        let seldom: Vec<_> = all.iter().filter(seldom).collect();
         assert!(seldom.is_empty(), "{seldom:?} of {:#?}", self.happened);
     }
 }
@@ -196,8 +242,8 @@ impl Reach {
 /// Whether a place in a cache was told, and whether a candidate that was told it was asked again without.
 fn handles(seen: &Seen) -> (bool, bool) {
     let told: Vec<_> = seen.asked.iter().filter(|asked| asked.has_handle).collect();
-    let is_dropped = |asked: &&super::world::Asked| {
-        let same = |before: &&&super::world::Asked| {
+    let is_dropped = |asked: &&super::asked::Asked| {
+        let same = |before: &&&super::asked::Asked| {
             before.at <= asked.at && (&before.host, &before.model) == (&asked.host, &asked.model)
         };
         asked.has_task && !asked.has_handle && told.iter().any(|before| same(&before))

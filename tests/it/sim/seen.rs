@@ -1,10 +1,8 @@
 //! What has come of a case, run on the real ladder?
 
 use std::cell::RefCell;
-use std::future::poll_fn;
-use std::mem;
-use std::pin::pin;
-use std::sync::{Arc, Mutex};
+use std::collections::HashMap;
+use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
@@ -19,28 +17,50 @@ use serde_json::json;
 use tests::Watched;
 use tests::routes::fc_base::FcBase;
 
+use super::asked::{Asked, key};
 use super::case::Case;
-use super::world::{Asked, HANDLE, TASK, World, key};
+use super::model::Observed;
+use super::world::{HANDLE, Pausing, TASKS, World};
 
-/// What came of one run.
+/// What came of one run. Times are in milliseconds from its start.
 pub(super) struct Seen {
+    /// Which of the world's runs it is.
+    pub(super) run: usize,
     pub(super) rows: Vec<AttemptRow>,
     pub(super) asked: Vec<Asked>,
-    /// The waits before retries, in milliseconds.
+    /// The waits before retries.
     pub(super) backoffs: Vec<u64>,
     pub(super) backoffs_begun: usize,
     pub(super) captures: Vec<Capture>,
-    /// What was to be reserved, in order.
-    pub(super) amounts: Vec<u64>,
+    /// What was to be reserved, in order: ids, and amounts in nano-dollars.
+    pub(super) reserves: Vec<(String, u64)>,
+    /// What was taken from the envelope, by id.
+    pub(super) charges: HashMap<String, Option<u64>>,
     /// What the envelope has spent and reserved in the end.
     pub(super) envelope: (u64, u64),
+    /// The waits for the store and for the caller's gate, from when to when.
+    pub(super) pauses: Vec<(u64, u64)>,
+    /// What was waited for when the caller went away.
+    pub(super) pausing: Option<Pausing>,
+    /// Whether the transport held back the last request.
+    pub(super) is_held: bool,
     /// What a caller who listens has heard before the end.
     pub(super) told: Vec<Told>,
     /// The output as JSON, and the meta; nothing where the caller went away.
-    pub(super) result: Option<Result<(String, RunMeta), Error>>,
-    /// When the run had ended, in milliseconds.
+    pub(super) result: Option<Ended>,
+    /// When the last attempt or wait before the rows' had ended.
     pub(super) ended: u64,
+    /// When the call returned.
+    pub(super) returned: u64,
+    /// How often the call was polled.
+    pub(super) polls: usize,
 }
+
+/// How a call ended that was not given up.
+pub(super) type Ended = Result<(String, RunMeta), Error>;
+
+/// A call that is under way.
+pub(super) type Calling<'a> = Pin<Box<dyn Future<Output = Ended> + 'a>>;
 
 /// What a caller hears of an attempt.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,7 +71,7 @@ pub(super) enum Told {
 }
 
 /// The name of the envelope that pays.
-const ENVELOPE: &str = "purse";
+pub(super) const ENVELOPE: &str = "purse";
 
 /// The first variant.
 #[derive(Clone, Copy)]
@@ -63,13 +83,29 @@ impl RouteVariant for First {
     }
 }
 
+/// The tag of each run.
+pub(super) const CUSTOMERS: [&str; 2] = ["acme", "bolt"];
+
 /// The call of a case, with its options.
 macro_rules! call_of {
-    ($output:ty, $case:expr, $rig:expr) => {{
+    ($output:ty, $case:expr, $world:expr) => {{
         let (case, options): (&Case, _) = ($case, &$case.options);
-        let input = json!({ "question": TASK });
-        let mut call = call::<$output, First>(case.route, input).on($rig).tag("customer", "acme");
-        call = call.quality_gate(|output: &FcBase| output.answer != "no");
+        let (world, run): (&World, usize) = $world;
+        let input = json!({ "question": TASKS[run] });
+        let mut call = call::<$output, First>(case.route, input).tag("customer", CUSTOMERS[run]);
+        call = match options.gate_ms {
+            None => call.quality_gate(|output: &FcBase| output.answer != "no"),
+            Some(ms) => {
+                let world = world.clone();
+                call.quality_gate_async(move |output: &FcBase| {
+                    let (world, accepts) = (world.clone(), output.answer != "no");
+                    Box::pin(async move {
+                        world.judge(ms).await;
+                        accepts
+                    })
+                })
+            }
+        };
         if options.variant {
             call = call.variant(First);
         }
@@ -95,57 +131,172 @@ macro_rules! call_of {
     }};
 }
 
-/// Runs a case.
-pub(super) fn run(case: &Case) -> Seen {
-    let world = World::new(&case.script, case.leaves_in_wait);
-    let store = MemoryStore::default();
-    // What is to be reserved, in nano-dollars; what the envelope refuses is the last.
-    let amounts = Arc::new(Mutex::new(Vec::new()));
-    let seen = Arc::clone(&amounts);
-    let watched = Watched::new(store.clone(), move |wanted| {
-        seen.lock().unwrap().push(wanted.amount.as_nanos());
-        Ok(())
-    });
-    let builder = Rig::builder().ignore_env();
-    let builder = case
-        .keys
-        .iter()
-        .fold(builder, |builder, host| builder.key(*host, key(host)));
-    let rig = builder
-        .transport(world.clone())
-        .clock(world.clone())
-        .store(watched)
-        .build()
-        .unwrap();
-    let told = RefCell::default();
-    let result = match (case.route.tools.is_empty(), case.options.streams) {
-        (true, false) => drive(&world, call_of!(FcBase, case, &rig).run()),
-        (false, false) => drive(&world, call_of!(Turn<FcBase>, case, &rig).run()),
-        (true, true) => drive(&world, listen(call_of!(FcBase, case, &rig).stream(), &told)),
-        (false, true) => drive(
-            &world,
-            listen(call_of!(Turn<FcBase>, case, &rig).stream(), &told),
-        ),
-    };
-    let envelope = tests::block_on(rig.envelope(ENVELOPE)).unwrap();
-    let sums =
-        |state: rig::store::EnvelopeState| (state.spent.as_nanos(), state.reserved.as_nanos());
-    Seen {
-        rows: store.rows(),
-        amounts: amounts.lock().unwrap().clone(),
-        envelope: envelope.map_or((0, 0), sums),
-        told: told.into_inner(),
-        asked: world.asked(),
-        backoffs: world.backoffs(),
-        backoffs_begun: world.backoffs_begun(),
-        captures: tests::block_on(rig.captures(case.route.name)).unwrap(),
-        result,
-        ended: rig::Clock::monotonic(&world.clock).as_millis() as u64,
+/// A rig in a world, and what it keeps.
+pub(super) struct Bed {
+    pub(super) world: World,
+    pub(super) rig: Rig,
+    pub(super) store: MemoryStore,
+}
+
+impl Bed {
+    /// Returns the bed of these cases, whose routes are called with the keys of the first.
+    pub(super) fn new(cases: &[&Case]) -> Self {
+        let world = World::new(cases);
+        let store = MemoryStore::default();
+        let (reserves, answers) = (world.clone(), world.clone());
+        let watched = Watched::new(store.clone(), move |wanted| {
+            reserves.reserves(wanted);
+            Ok(())
+        });
+        let watched = watched.delayed(move |waits| answers.answers(waits));
+        let mut builder = Rig::builder().ignore_env();
+        for host in &cases[0].keys {
+            builder = builder.key(*host, key(host));
+        }
+        let builder = builder.transport(world.clone()).clock(world.clone());
+        Self {
+            rig: builder.store(watched).build().unwrap(),
+            world,
+            store,
+        }
+    }
+
+    /// Returns the call of a case, as this run of the world.
+    pub(super) fn call<'a>(
+        &'a self,
+        case: &'a Case,
+        run: usize,
+        told: &'a RefCell<Vec<Told>>,
+    ) -> Calling<'a> {
+        let (world, rig) = (&self.world, &self.rig);
+        match (case.route.tools.is_empty(), case.options.streams) {
+            (true, false) => {
+                let call = call_of!(FcBase, case, (world, run)).on(rig).run();
+                Box::pin(async { plain(call.await) })
+            }
+            (false, false) => {
+                let call = call_of!(Turn<FcBase>, case, (world, run)).on(rig).run();
+                Box::pin(async { plain(call.await) })
+            }
+            (true, true) => {
+                let events = call_of!(FcBase, case, (world, run)).on(rig).stream();
+                Box::pin(async { plain(listen(world, events, told).await) })
+            }
+            (false, true) => {
+                let events = call_of!(Turn<FcBase>, case, (world, run)).on(rig).stream();
+                Box::pin(async { plain(listen(world, events, told).await) })
+            }
+        }
+    }
+
+    /// Returns what has come of the run whose turn it is.
+    pub(super) fn seen(&self, case: &Case, run: usize, told: Vec<Told>, ended: End) -> Seen {
+        let charges = tests::block_on(self.rig.charges(ENVELOPE)).unwrap();
+        let nanos = |usd: Usd| usd.as_nanos();
+        let state = self.world.state();
+        // Of two runs, whose rows those are is told by what paid for them, and by nothing that they say themselves.
+        let is_own = |id: &str| {
+            !self.world.is_shared() || state.reserves.iter().any(|(reserved, _)| reserved == id)
+        };
+        let mut rows = self.store.rows();
+        rows.retain(|row| is_own(&row.id));
+        let mut captures = tests::block_on(self.rig.captures(case.route.name)).unwrap();
+        captures.retain(|capture| is_own(&capture.id));
+        Seen {
+            run,
+            rows,
+            captures,
+            asked: state.asked.clone(),
+            backoffs: state.backoffs.clone(),
+            backoffs_begun: state.backoffs_begun,
+            reserves: state.reserves.clone(),
+            charges: charges
+                .into_iter()
+                .map(|charge| (charge.id, charge.charged.map(nanos)))
+                .collect(),
+            envelope: self.sums(),
+            pauses: state.pauses.clone(),
+            pausing: ended.pausing,
+            is_held: state.is_held,
+            told,
+            result: ended.result,
+            ended: state.flushed.unwrap_or(ended.returned),
+            returned: ended.returned,
+            polls: ended.polls,
+        }
+    }
+
+    /// What the envelope has spent and reserved, in nano-dollars.
+    pub(super) fn sums(&self) -> (u64, u64) {
+        let state = tests::block_on(self.rig.envelope(ENVELOPE)).unwrap();
+        state.map_or((0, 0), |state| {
+            (state.spent.as_nanos(), state.reserved.as_nanos())
+        })
     }
 }
 
+impl Seen {
+    /// What the model is told of it.
+    pub(super) fn observed(&self) -> Observed {
+        Observed {
+            backoffs: self.backoffs.clone(),
+            amounts: self.reserves.iter().map(|(_, amount)| *amount).collect(),
+            grants: None,
+            bytes: self.asked.iter().map(|asked| asked.bytes).collect(),
+        }
+    }
+}
+
+/// The end of a call.
+pub(super) struct End {
+    /// Nothing where the caller went away.
+    pub(super) result: Option<Ended>,
+    /// How often it was polled.
+    pub(super) polls: usize,
+    /// What was waited for when the caller went away.
+    pub(super) pausing: Option<Pausing>,
+    /// When, in milliseconds from the run's start.
+    pub(super) returned: u64,
+}
+
+impl End {
+    /// Returns the end of the run whose turn it is. The call is dropped after it.
+    pub(super) fn now(world: &World, result: Option<Ended>, polls: usize) -> Self {
+        let pausing = world.state().pausing;
+        Self {
+            result,
+            polls,
+            pausing,
+            returned: world.now(),
+        }
+    }
+}
+
+fn plain<T: Serialize>(result: rig::Result<Run<T>>) -> Ended {
+    let plain = |run: Run<T>| (serde_json::to_string(&run.output).unwrap(), run.meta);
+    result.map(plain)
+}
+
+/// Runs a case.
+pub(super) fn run(case: &Case) -> Seen {
+    run_until(case, usize::MAX)
+}
+
+/// Runs a case, and has the caller go away after so many polls.
+pub(super) fn run_until(case: &Case, polls: usize) -> Seen {
+    let bed = Bed::new(&[case]);
+    let told = RefCell::default();
+    let ended = drive(&bed.world, bed.call(case, 0, &told), polls);
+    let told = told.take();
+    bed.seen(case, 0, told, ended)
+}
+
 /// Hears a run to its end.
-async fn listen<T>(mut events: Events<T>, told: &RefCell<Vec<Told>>) -> rig::Result<Run<T>> {
+async fn listen<T>(
+    world: &World,
+    mut events: Events<T>,
+    told: &RefCell<Vec<Told>>,
+) -> rig::Result<Run<T>> {
     loop {
         let event = events.next().await.expect("a run tells its end")?;
         let event = match event {
@@ -162,32 +313,27 @@ async fn listen<T>(mut events: Events<T>, told: &RefCell<Vec<Told>>) -> rig::Res
         };
         told.borrow_mut().push(event);
         // The caller may go away between two events.
-        let mut is_back = false;
-        poll_fn(|_| match mem::replace(&mut is_back, true) {
-            true => Poll::Ready(()),
-            false => Poll::Pending,
-        })
-        .await;
+        world.step_aside().await;
     }
 }
 
-/// Polls a call until it ends or its caller goes away.
-fn drive<T: Serialize>(
-    world: &World,
-    call: impl Future<Output = rig::Result<Run<T>>>,
-) -> Option<Result<(String, RunMeta), Error>> {
-    const MOST_POLLS: u32 = 10_000;
-    let mut call = pin!(call);
+/// Polls a call until it ends or its caller goes away, at the latest after so many polls.
+fn drive(world: &World, mut call: Calling<'_>, most: usize) -> End {
+    const MOST_POLLS: usize = 10_000;
     let mut ctx = Context::from_waker(Waker::noop());
-    for _ in 0..MOST_POLLS {
+    let end = |result, polls| End::now(world, result, polls);
+    for polls in 0..most.min(MOST_POLLS) {
         if let Poll::Ready(result) = call.as_mut().poll(&mut ctx) {
-            let plain = |run: Run<T>| (serde_json::to_string(&run.output).unwrap(), run.meta);
-            return Some(result.map(plain));
+            return end(Some(result), polls + 1);
         }
         if let Some(after) = world.leaving() {
             world.clock.advance(after);
-            return None;
+            return end(None, polls + 1);
         }
     }
-    panic!("the call waits for something that no script and no clock brings");
+    assert!(
+        most < MOST_POLLS,
+        "the call waits for something that no script and no clock brings"
+    );
+    end(None, most)
 }

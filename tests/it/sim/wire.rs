@@ -5,24 +5,40 @@ use std::time::Duration;
 
 use rig::testing::Scripted;
 
-use super::case::{Reply, What, tokens};
+use super::case::{Reply, What};
 use super::world::{CUT, GOOD, UNLIKED};
 
+/// What there is to know of how an answer is written.
+pub(super) struct Written {
+    /// Whose request it answers.
+    pub(super) run: usize,
+    pub(super) streams: bool,
+    /// Input and output, if the host says them.
+    pub(super) tokens: Option<(u64, u64)>,
+}
+
 /// Writes a reply in the dialect of who is asked. Whatever is no error finds something, if it is a search.
-pub(super) fn scripted(reply: Reply, url: &str, streams: bool, number: usize) -> Scripted {
+pub(super) fn scripted(reply: Reply, url: &str, written: Written) -> Scripted {
+    let ms = Duration::from_millis;
     let answered = |content: &str, finish: Finish| {
         let answer = Answer {
-            text: format!("\"{}\"", content.replace('"', "\\\"")),
             content,
             finish,
-            tokens: reply.usage.then(|| tokens(number)),
+            parts: reply.contents(),
+            tokens: written.tokens,
+            searches: reply.searches,
+            tier: reply.tier,
         };
-        let written = match () {
-            () if url.ends_with("/messages") => answer.messages(streams),
-            () if url.contains("/models/") => answer.gemini(streams),
-            () => answer.chat(streams),
-        };
-        Scripted::status(200, written)
+        let is_messages = url.ends_with("/messages");
+        let is_gemini = url.contains("/models/");
+        match () {
+            () if written.streams && is_messages => in_pieces(reply, answer.told()),
+            () if written.streams && is_gemini => in_pieces(reply, answer.piped()),
+            () if written.streams => in_pieces(reply, answer.chunked()),
+            () if is_messages => Scripted::status(200, answer.messages()),
+            () if is_gemini => Scripted::status(200, answer.gemini()),
+            () => Scripted::status(200, answer.chat()),
+        }
     };
     let scripted = match reply.what {
         What::Status { status, code, asks } => {
@@ -38,12 +54,13 @@ pub(super) fn scripted(reply: Reply, url: &str, streams: bool, number: usize) ->
             Scripted::status(403, error)
         }
         What::Fault => Scripted::fault("connection reset"),
+        What::Unsent => Scripted::unsent("connection refused"),
         _ if url.starts_with("http://search.test") => {
             let found = r#"{"results":[{"title":"T","url":"http://t.test","content":"It is."}]}"#;
             Scripted::status(200, found)
         }
         What::Good | What::LeavesBeforeHead { .. } | What::LeavesBeforeEnd { .. } => {
-            answered(GOOD, Finish::Stop)
+            answered(GOOD[written.run], Finish::Stop)
         }
         What::Unliked => answered(UNLIKED, Finish::Stop),
         What::Bad => answered(r#"{"answer":7}"#, Finish::Stop),
@@ -54,10 +71,64 @@ pub(super) fn scripted(reply: Reply, url: &str, streams: bool, number: usize) ->
         What::Tool => answered(r#"{"case":7}"#, Finish::Call),
         What::BadTool => answered(r#"{"case":"7"}"#, Finish::Call),
     };
-    let ms = Duration::from_millis;
-    scripted
-        .after(ms(reply.head_ms))
-        .body_after(ms(reply.body_ms))
+    let is_streamed = written.streams && reply.what.is_answer();
+    let scripted = scripted.after(ms(reply.head_ms));
+    if is_streamed {
+        scripted
+    } else {
+        scripted.body_after(ms(reply.body_ms))
+    }
+}
+
+/// A streamed answer.
+struct Streamed {
+    /// What comes before any content.
+    begin: String,
+    parts: Vec<String>,
+    /// What says how it ended.
+    finish: String,
+    /// What comes after that.
+    mark: String,
+}
+
+/// Streams an answer with the reply's silences.
+fn in_pieces(reply: Reply, answer: Streamed) -> Scripted {
+    const ALIVE: &str = ": keep-alive\n\n";
+    let mut scripted = Scripted::stream();
+    let mut add = |after, bytes| {
+        let after = Duration::from_millis(after);
+        scripted = std::mem::replace(&mut scripted, Scripted::stream()).piece(after, bytes);
+    };
+    // What comes with the next piece, and how long after what came last.
+    let mut next = answer.begin;
+    let mut wait = reply.body_ms;
+    let pauses = reply.pauses;
+    let count = answer.parts.len();
+    let mark = if reply.breaks {
+        String::new()
+    } else {
+        answer.mark
+    };
+    let ends = [answer.finish, mark];
+    for (at, piece) in answer.parts.into_iter().chain(ends).enumerate() {
+        if at > 0 {
+            wait = match at.checked_sub(count) {
+                None => pauses[at],
+                Some(0) => pauses[0],
+                Some(_) => reply.tail_ms,
+            };
+        }
+        if reply.keeps_alive {
+            add(wait / 2, format!("{ALIVE}{}", std::mem::take(&mut next)));
+            wait -= wait / 2;
+        }
+        add(wait, std::mem::take(&mut next) + &piece);
+    }
+    if reply.breaks {
+        scripted.cut("connection reset")
+    } else {
+        scripted
+    }
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -71,115 +142,222 @@ enum Finish {
 
 struct Answer<'a> {
     content: &'a str,
-    /// The content as a JSON string.
-    text: String,
     finish: Finish,
-    /// Input and output, if the host says them.
+    /// The pieces that the content comes in.
+    parts: usize,
     tokens: Option<(u64, u64)>,
+    searches: u64,
+    tier: Option<&'static str>,
 }
 
 impl Answer<'_> {
-    fn chat(&self, streams: bool) -> String {
-        let (text, is_call) = (&self.text, self.finish == Finish::Call);
-        let reason = match self.finish {
-            Finish::Stop => "stop",
-            Finish::Length => "length",
-            Finish::Filter => "content_filter",
-            Finish::Call => "tool_calls",
-        };
-        let message = if is_call {
+    fn chat(&self) -> String {
+        let reason = self.reason(["stop", "length", "content_filter", "tool_calls"]);
+        let message = self.chat_message(self.content);
+        let (usage, tier) = (self.chat_usage(), self.chat_tier());
+        format!(
+            r#"{{"choices":[{{"message":{message},"finish_reason":"{reason}"}}]{usage}{tier}}}"#
+        )
+    }
+
+    fn chunked(&self) -> Streamed {
+        let reason = self.reason(["stop", "length", "content_filter", "tool_calls"]);
+        let (usage, tier) = (self.chat_usage(), self.chat_tier());
+        let chunk =
+            |delta: String| format!("data: {{\"choices\":[{{\"delta\":{delta}}}]{tier}}}\n\n");
+        let parts = self.parts().into_iter();
+        Streamed {
+            begin: chunk(r#"{"role":"assistant","content":""}"#.to_owned()),
+            parts: parts.map(|part| chunk(self.chat_message(&part))).collect(),
+            finish: format!(
+                "data: {{\"choices\":[{{\"delta\":{{}},\"finish_reason\":\"{reason}\"}}]{tier}}}\n\n"
+            ),
+            mark: format!("data: {{\"choices\":[]{usage}{tier}}}\n\ndata: [DONE]\n\n"),
+        }
+    }
+
+    fn chat_message(&self, content: &str) -> String {
+        let text = quoted(content);
+        if self.finish == Finish::Call {
             format!(
                 r#"{{"content":null,"tool_calls":[{{"index":0,"id":"t1","type":"function","function":{{"name":"lookup","arguments":{text}}}}}]}}"#
             )
         } else {
             format!(r#"{{"content":{text}}}"#)
-        };
-        let usage = self.usage(r#","usage":{"prompt_tokens":IN,"completion_tokens":OUT}"#);
-        if streams {
-            format!(
-                "data: {{\"choices\":[{{\"delta\":{message}}}]}}\n\ndata: {{\"choices\":[{{\"delta\":{{}},\"finish_reason\":\"{reason}\"}}]}}\n\ndata: {{\"choices\":[]{usage}}}\n\ndata: [DONE]\n\n"
-            )
-        } else {
-            format!(r#"{{"choices":[{{"message":{message},"finish_reason":"{reason}"}}]{usage}}}"#)
         }
     }
 
-    fn messages(&self, streams: bool) -> String {
-        let (content, text) = (self.content, &self.text);
-        let reason = match self.finish {
-            Finish::Stop => "end_turn",
-            Finish::Length => "max_tokens",
-            Finish::Filter => "refusal",
-            Finish::Call => "tool_use",
+    fn chat_usage(&self) -> String {
+        let usage = |(input, output)| {
+            format!(r#","usage":{{"prompt_tokens":{input},"completion_tokens":{output}}}"#)
         };
-        let (block, delta) = if self.finish == Finish::Call {
-            (
-                format!(r#"{{"type":"tool_use","id":"t1","name":"lookup","input":{content}}}"#),
-                format!(r#"{{"type":"input_json_delta","partial_json":{text}}}"#),
-            )
+        self.tokens.map_or_else(String::new, usage)
+    }
+
+    fn chat_tier(&self) -> String {
+        let tier = |tier| format!(r#","service_tier":"{tier}""#);
+        self.tier.map_or_else(String::new, tier)
+    }
+
+    fn messages(&self) -> String {
+        let reason = self.reason(["end_turn", "max_tokens", "refusal", "tool_use"]);
+        let content = self.content;
+        let block = if self.finish == Finish::Call {
+            format!(r#"{{"type":"tool_use","id":"t1","name":"lookup","input":{content}}}"#)
         } else {
-            (
-                format!(r#"{{"type":"text","text":{text}}}"#),
-                format!(r#"{{"type":"text_delta","text":{text}}}"#),
-            )
+            format!(r#"{{"type":"text","text":{}}}"#, quoted(content))
         };
-        if !streams {
-            let usage = self.usage(r#","usage":{"input_tokens":IN,"output_tokens":OUT}"#);
-            return format!(
-                r#"{{"type":"message","content":[{block}],"stop_reason":"{reason}"{usage}}}"#
-            );
-        }
-        let begun = if self.finish == Finish::Call {
+        let usage = self.tokens.map_or_else(String::new, |(input, output)| {
+            let searches = self.messages_searches();
+            format!(r#""input_tokens":{input},"output_tokens":{output},{searches}"#)
+        });
+        let usage = self.usage(usage, "service_tier");
+        format!(
+            r#"{{"type":"message","content":[{block}],"stop_reason":"{reason}","usage":{usage}}}"#
+        )
+    }
+
+    fn told(&self) -> Streamed {
+        let reason = self.reason(["end_turn", "max_tokens", "refusal", "tool_use"]);
+        let is_call = self.finish == Finish::Call;
+        let block = if is_call {
             r#"{"type":"tool_use","id":"t1","name":"lookup","input":{}}"#
         } else {
             r#"{"type":"text","text":""}"#
         };
-        let input = self.usage(r#""usage":{"input_tokens":IN,"output_tokens":1}"#);
-        let output = self.usage(r#","usage":{"output_tokens":OUT}"#);
         // Who declines says nothing: there is no block.
-        let block = if self.finish == Finish::Filter {
-            String::new()
+        let (opens, closes) = if self.parts == 0 {
+            (String::new(), "")
         } else {
-            format!(
-                "data: {{\"type\":\"content_block_start\",\"index\":0,\"content_block\":{begun}}}\n\ndata: {{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{delta}}}\n\ndata: {{\"type\":\"content_block_stop\",\"index\":0}}\n\n"
+            (
+                format!(
+                    "data: {{\"type\":\"content_block_start\",\"index\":0,\"content_block\":{block}}}\n\n"
+                ),
+                "data: {\"type\":\"content_block_stop\",\"index\":0}\n\n",
             )
         };
-        format!(
-            "data: {{\"type\":\"message_start\",\"message\":{{{input}}}}}\n\n{block}data: {{\"type\":\"message_delta\",\"delta\":{{\"stop_reason\":\"{reason}\"}}{output}}}\n\ndata: {{\"type\":\"message_stop\"}}\n\n"
-        )
-    }
-
-    fn gemini(&self, streams: bool) -> String {
-        let (content, text) = (self.content, &self.text);
-        let reason = match self.finish {
-            Finish::Stop | Finish::Call => "STOP",
-            Finish::Length => "MAX_TOKENS",
-            Finish::Filter => "SAFETY",
+        let delta = |part: &String| {
+            let text = quoted(part);
+            let delta = if is_call {
+                format!(r#"{{"type":"input_json_delta","partial_json":{text}}}"#)
+            } else {
+                format!(r#"{{"type":"text_delta","text":{text}}}"#)
+            };
+            format!("data: {{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{delta}}}\n\n")
         };
-        let part = match self.finish {
-            Finish::Call => {
-                format!(r#"{{"functionCall":{{"id":"t1","name":"lookup","args":{content}}}}}"#)
-            }
-            Finish::Filter => String::new(),
-            Finish::Stop | Finish::Length => format!(r#"{{"text":{text}}}"#),
-        };
-        let usage =
-            self.usage(r#","usageMetadata":{"promptTokenCount":IN,"candidatesTokenCount":OUT}"#);
-        let whole = format!(
-            r#"{{"candidates":[{{"content":{{"parts":[{part}]}},"finishReason":"{reason}"}}]{usage}}}"#
-        );
-        if streams {
-            format!("data: {whole}\n\n")
-        } else {
-            whole
+        let mut parts: Vec<_> = self.parts().iter().map(delta).collect();
+        if let Some(first) = parts.first_mut() {
+            first.insert_str(0, &opens);
+        }
+        // The output is that of the first token.
+        let input = self.tokens.map_or_else(String::new, |(input, _)| {
+            format!(r#""input_tokens":{input},"output_tokens":1"#)
+        });
+        let input = self.usage(input, "service_tier");
+        let output = self.tokens.map_or_else(String::new, |(_, output)| {
+            let searches = self.messages_searches();
+            format!(r#","usage":{{"output_tokens":{output},{searches}}}"#)
+        });
+        Streamed {
+            begin: format!(
+                "data: {{\"type\":\"message_start\",\"message\":{{\"usage\":{input}}}}}\n\n"
+            ),
+            parts,
+            finish: format!(
+                "{closes}data: {{\"type\":\"message_delta\",\"delta\":{{\"stop_reason\":\"{reason}\"}}{output}}}\n\n"
+            ),
+            mark: "data: {\"type\":\"message_stop\"}\n\n".to_owned(),
         }
     }
 
-    /// Fills in what was used; nothing if the host says nothing.
-    fn usage(&self, form: &str) -> String {
-        self.tokens.map_or_else(String::new, |(input, output)| {
-            let form = form.replace("IN", &input.to_string());
-            form.replace("OUT", &output.to_string())
-        })
+    fn messages_searches(&self) -> String {
+        let searches = self.searches;
+        format!(r#""server_tool_use":{{"web_search_requests":{searches}}}"#)
     }
+
+    fn gemini(&self) -> String {
+        let part = match self.finish {
+            Finish::Filter => String::new(),
+            _ => self.gemini_part(self.content),
+        };
+        self.gemini_piece(&part, true)
+    }
+
+    /// Each piece says what was used so far.
+    fn piped(&self) -> Streamed {
+        let piece = |part: &str, is_last| {
+            let piece = self.gemini_piece(part, is_last);
+            format!("data: {piece}\n\n")
+        };
+        let parts = self.parts().into_iter();
+        Streamed {
+            begin: String::new(),
+            parts: parts
+                .map(|part| piece(&self.gemini_part(&part), false))
+                .collect(),
+            finish: piece("", true),
+            mark: String::new(),
+        }
+    }
+
+    fn gemini_part(&self, content: &str) -> String {
+        if self.finish == Finish::Call {
+            format!(r#"{{"functionCall":{{"id":"t1","name":"lookup","args":{content}}}}}"#)
+        } else {
+            format!(r#"{{"text":{}}}"#, quoted(content))
+        }
+    }
+
+    fn gemini_piece(&self, part: &str, is_last: bool) -> String {
+        let reason = self.reason(["STOP", "MAX_TOKENS", "SAFETY", "STOP"]);
+        let finish = if is_last {
+            let queries: Vec<_> = (0..self.searches).map(|at| format!("\"q{at}\"")).collect();
+            let queries = queries.join(",");
+            format!(
+                r#","finishReason":"{reason}","groundingMetadata":{{"webSearchQueries":[{queries}]}}"#
+            )
+        } else {
+            String::new()
+        };
+        let usage = self.tokens.map_or_else(String::new, |(input, output)| {
+            let output = if is_last { output } else { 1 };
+            format!(r#""promptTokenCount":{input},"candidatesTokenCount":{output}"#)
+        });
+        let usage = self.usage(usage, "serviceTier");
+        format!(
+            r#"{{"candidates":[{{"content":{{"parts":[{part}]}}{finish}}}],"usageMetadata":{usage}}}"#
+        )
+    }
+
+    fn reason(&self, of: [&'static str; 4]) -> &'static str {
+        match self.finish {
+            Finish::Stop => of[0],
+            Finish::Length => of[1],
+            Finish::Filter => of[2],
+            Finish::Call => of[3],
+        }
+    }
+
+    /// An object with these counts and the tier, as far as they are told.
+    fn usage(&self, counts: String, name: &str) -> String {
+        let tier = self.tier.map(|tier| format!(r#""{name}":"{tier}""#));
+        let told = [Some(counts).filter(|counts| !counts.is_empty()), tier];
+        let told: Vec<_> = told.into_iter().flatten().collect();
+        format!("{{{}}}", told.join(","))
+    }
+
+    fn parts(&self) -> Vec<String> {
+        if self.parts == 0 {
+            return Vec::new();
+        }
+        let length = self.content.len().div_ceil(self.parts);
+        let parts = self.content.as_bytes().chunks(length);
+        parts
+            .map(|part| String::from_utf8(part.to_vec()).unwrap())
+            .collect()
+    }
+}
+
+fn quoted(content: &str) -> String {
+    format!("\"{}\"", content.replace('"', "\\\""))
 }

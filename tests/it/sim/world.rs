@@ -1,23 +1,30 @@
-//! What does a case's call meet? A transport that answers whoever is asked in his own dialect, and a clock whose
-//! waits are told apart; both can make the caller go away.
+//! What do the calls of a case meet? A transport that answers whoever is asked in his own dialect, a store that takes its
+//! time, and a clock whose waits are told apart; all can make the caller go away.
+//!
+//! There may be two runs in one world. Whose turn it is is known from who is polled.
 
 use std::collections::VecDeque;
-use std::future::pending;
+use std::future::{pending, poll_fn, ready};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::task::Poll;
 use std::time::Duration;
 
 use rig::Clock;
+use rig::store::{Reserve, StoreError};
 use rig::testing::{ManualClock, ScriptedTransport};
 use rig::transport::{Body, BoxFuture, Request, Response, Transport, TransportError};
+use tests::Waits;
 
-use super::case::{Reply, What};
-use super::wire::scripted;
+use super::asked::{Asked, streams};
+use super::case::{Answers, Case, Keeper, Reply, What, output};
+use super::wire::{Written, scripted};
 
-/// What the caller gives; it is in no request that is not about the task.
-pub(super) const TASK: &str = "Is the zebra striped?";
+/// What the caller of each run gives; it is in no request that is not about the task.
+pub(super) const TASKS: [&str; 2] = ["Is the zebra striped?", "Is the whale a fish?"];
 
-/// What a conformant answer says.
-pub(super) const GOOD: &str = r#"{"answer":"ok"}"#;
+/// What a conformant answer says, in each run.
+pub(super) const GOOD: [&str; 2] = [r#"{"answer":"ok"}"#, r#"{"answer":"fine"}"#];
 
 /// What the caller's quality gate rejects.
 pub(super) const UNLIKED: &str = r#"{"answer":"no"}"#;
@@ -28,63 +35,89 @@ pub(super) const HANDLE: &str = "cachedContents/here";
 /// What stands in answers that were cut; it is in no request.
 pub(super) const CUT: &str = "walrus";
 
-/// The world of one run. Cloning it gives another handle.
+/// The world of one or two runs. Cloning it gives another handle.
 #[derive(Clone)]
 pub(super) struct World {
     pub(super) clock: ManualClock,
     transport: ScriptedTransport,
-    state: Arc<Mutex<State>>,
+    runs: Arc<[Mutex<State>]>,
+    turn: Arc<AtomicUsize>,
 }
 
+/// What happens to one run. Times are in milliseconds from its start.
 #[derive(Default)]
-struct State {
+pub(super) struct State {
     script: VecDeque<Reply>,
+    store: Keeper,
+    /// The most output tokens that an answer has.
+    output: u64,
+    /// When it began, from the clock's start.
+    began: u64,
     /// The wait before a retry, from 1, in which the caller goes away.
     leaves_in_wait: Option<usize>,
-    asked: Vec<Asked>,
-    backoffs: Vec<u64>,
-    backoffs_begun: usize,
+    pub(super) asked: Vec<Asked>,
+    /// The waits before retries that ran to their end.
+    pub(super) backoffs: Vec<u64>,
+    /// The waits before retries that were begun.
+    pub(super) backoffs_begun: usize,
+    /// What was to be reserved: ids, and amounts in nano-dollars.
+    pub(super) reserves: Vec<(String, u64)>,
+    /// The waits for the store and for the caller's gate, from when to when.
+    pub(super) pauses: Vec<(u64, u64)>,
+    /// When the rows began to be waited for.
+    pub(super) flushed: Option<u64>,
     /// The requests that are under way; never more than one.
     under_way: u32,
+    /// Whether the last request is held back by the transport.
+    pub(super) is_held: bool,
+    /// What is waited for in a pause.
+    pub(super) pausing: Option<Pausing>,
     /// The caller goes away after this time.
     leaving: Option<Duration>,
 }
 
-/// What one request was.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Asked {
-    /// The host's name.
-    pub(super) host: String,
-    pub(super) model: String,
-    /// When, in milliseconds from the clock's start.
-    pub(super) at: u64,
-    /// Whether it states the schema in words.
-    pub(super) coached: bool,
-    /// Whether it holds what the caller gave.
-    pub(super) has_task: bool,
-    /// Whether it holds text of an answer that was cut.
-    pub(super) has_cut: bool,
-    /// Whether it carries its host's key.
-    pub(super) has_key: bool,
-    /// Whether it names the caller's place in a cache.
-    pub(super) has_handle: bool,
-    /// Whether it asks for a stream.
-    pub(super) streams: bool,
+/// What a run waits for that is neither an answer nor a retry.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Pausing {
+    Gate,
+    Room,
+    Reserve,
+    Flush,
 }
 
 impl World {
-    pub(super) fn new(script: &[Reply], leaves_in_wait: Option<usize>) -> Self {
+    pub(super) fn new(cases: &[&Case]) -> Self {
         let clock = ManualClock::new();
-        let state = State {
-            script: script.iter().copied().collect(),
-            leaves_in_wait,
-            ..State::default()
+        let state = |case: &&Case| {
+            Mutex::new(State {
+                script: case.script.iter().copied().collect(),
+                store: case.store.clone(),
+                output: output(case.route),
+                leaves_in_wait: case.leaves_in_wait,
+                ..State::default()
+            })
         };
         Self {
             transport: ScriptedTransport::new(&clock),
             clock,
-            state: Arc::new(Mutex::new(state)),
+            runs: cases.iter().map(state).collect(),
+            turn: Arc::default(),
         }
+    }
+
+    /// Whether there are two runs.
+    pub(super) fn is_shared(&self) -> bool {
+        self.runs.len() > 1
+    }
+
+    /// Says whose turn it is.
+    pub(super) fn turn(&self, run: usize) {
+        self.turn.store(run, Ordering::Relaxed);
+    }
+
+    /// The state of the run whose turn it is.
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+        self.runs[self.turn.load(Ordering::Relaxed)].lock().unwrap()
     }
 
     /// The time after which the caller goes away, once it has decided to.
@@ -92,26 +125,113 @@ impl World {
         self.state().leaving
     }
 
-    pub(super) fn asked(&self) -> Vec<Asked> {
-        self.state().asked.clone()
+    /// Milliseconds from the run's start.
+    pub(super) fn now(&self) -> u64 {
+        self.clock.monotonic().as_millis() as u64 - self.state().began
     }
 
-    /// The waits before retries that ran to their end, in milliseconds.
-    pub(super) fn backoffs(&self) -> Vec<u64> {
-        self.state().backoffs.clone()
+    /// Begins the run whose turn it is, after this many milliseconds.
+    pub(super) async fn begin(&self, after: u64) {
+        self.clock.sleep(Duration::from_millis(after)).await;
+        self.state().began = after;
     }
 
-    /// The waits before retries that were begun.
-    pub(super) fn backoffs_begun(&self) -> usize {
-        self.state().backoffs_begun
+    /// The caller's judgement takes this many milliseconds.
+    pub(super) async fn judge(self, ms: u64) {
+        let _pause = Pause::begin(&self, Pausing::Gate);
+        self.clock.sleep(Duration::from_millis(ms)).await;
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap()
+    /// Lets everybody else have a turn, and no time pass.
+    pub(super) async fn step_aside(&self) {
+        let mut is_back = false;
+        poll_fn(|cx| {
+            if std::mem::replace(&mut is_back, true) {
+                return Poll::Ready(());
+            }
+            // A wait that begins and ends holds the time where it is until everybody was polled once more.
+            let mut wait = self.clock.sleep(Duration::from_millis(1));
+            let _ = wait.as_mut().poll(cx);
+            Poll::Pending
+        })
+        .await;
+    }
+
+    /// Notes what is to be reserved.
+    pub(super) fn reserves(&self, wanted: &Reserve) {
+        let reserve = (wanted.id.clone(), wanted.amount.as_nanos());
+        self.state().reserves.push(reserve);
+    }
+
+    /// How the store answers.
+    pub(super) fn answers(&self, waits: Waits) -> BoxFuture<'static, Result<(), StoreError>> {
+        let (answers, pausing) = {
+            let now = self.now();
+            let mut state = self.state();
+            let number = state.reserves.len().wrapping_sub(1);
+            match waits {
+                Waits::Room => (state.store.room, Pausing::Room),
+                Waits::Reserve => {
+                    let reserves = &state.store.reserves;
+                    let answers = reserves.get(number).copied().unwrap_or_default();
+                    (answers, Pausing::Reserve)
+                }
+                Waits::Flush => {
+                    state.flushed = Some(now);
+                    (state.store.flush, Pausing::Flush)
+                }
+            }
+        };
+        if let Answers::After(0) = answers {
+            return Box::pin(ready(Ok(())));
+        }
+        let world = self.clone();
+        Box::pin(async move {
+            let _pause = Pause::begin(&world, pausing);
+            let (Answers::After(ms) | Answers::Fails(ms)) = answers else {
+                return pending().await;
+            };
+            world.clock.sleep(Duration::from_millis(ms)).await;
+            match answers {
+                Answers::Fails(_) => Err(StoreError::Failed {
+                    reason: "the disk is full".to_owned(),
+                }),
+                Answers::After(_) | Answers::Never => Ok(()),
+            }
+        })
     }
 
     fn leave(&self, after: u64) {
         self.state().leaving = Some(Duration::from_millis(after));
+    }
+}
+
+/// A wait for the store or the gate, until it is dropped.
+struct Pause {
+    world: World,
+    pausing: Pausing,
+    since: u64,
+}
+
+impl Pause {
+    fn begin(world: &World, pausing: Pausing) -> Self {
+        world.state().pausing = Some(pausing);
+        Self {
+            world: world.clone(),
+            pausing,
+            since: world.now(),
+        }
+    }
+}
+
+impl Drop for Pause {
+    fn drop(&mut self) {
+        let now = self.world.now();
+        let mut state = self.world.state();
+        if self.pausing != Pausing::Flush && self.since < now {
+            state.pauses.push((self.since, now));
+        }
+        state.pausing = None;
     }
 }
 
@@ -124,10 +244,13 @@ impl Clock for World {
         self.clock.monotonic()
     }
 
-    /// A wait while a request is under way bounds it; any other is one before a retry.
+    /// A wait while a request is under way, or a judgement, bounds it; any other is one before a retry.
     fn sleep(&self, duration: Duration) -> BoxFuture<'_, ()> {
         Box::pin(async move {
-            let is_backoff = self.state().under_way == 0;
+            let is_backoff = {
+                let state = self.state();
+                state.under_way == 0 && state.pausing.is_none()
+            };
             if is_backoff {
                 let leaves = {
                     let mut state = self.state();
@@ -141,9 +264,15 @@ impl Clock for World {
             }
             self.clock.sleep(duration).await;
             if is_backoff {
-                self.state().backoffs.push(duration.as_millis() as u64);
+                let ms = duration.as_millis() as u64;
+                self.state().backoffs.push(ms);
             }
         })
+    }
+
+    /// Everything that is waited for comes in this clock's time.
+    fn linger(&self, duration: Duration) -> BoxFuture<'_, ()> {
+        self.clock.sleep(duration)
     }
 }
 
@@ -160,20 +289,41 @@ impl Transport for World {
     fn send(&self, request: Request) -> BoxFuture<'_, Result<Response, TransportError>> {
         Box::pin(async move {
             let (number, reply) = {
+                let at = self.now();
+                let run = self.turn.load(Ordering::Relaxed);
                 let mut state = self.state();
                 state.under_way += 1;
-                let at = self.clock.monotonic().as_millis() as u64;
-                state.asked.push(Asked::of(&request, at));
+                state.asked.push(Asked::of(&request, at, TASKS[run]));
                 (state.asked.len() - 1, state.script.pop_front())
             };
             let under_way = UnderWay(self.clone());
             let reply = reply.unwrap_or(Reply::now(What::LeavesBeforeHead { after: 0 }));
+            let is_held = reply.held_ms > 0;
+            self.state().is_held = is_held;
+            if is_held {
+                request.departure.hold();
+            }
             if let What::LeavesBeforeHead { after } = reply.what {
                 self.leave(after);
                 return pending().await;
             }
-            let (url, streams) = (&*request.url, streams(&request));
-            self.transport.push(scripted(reply, url, streams, number));
+            if is_held {
+                let held = Duration::from_millis(reply.held_ms);
+                self.clock.sleep(held).await;
+                if reply.what != What::Unsent {
+                    assert!(request.departure.leave(), "nobody has given up");
+                    self.state().is_held = false;
+                }
+            }
+            let written = Written {
+                run: self.turn.load(Ordering::Relaxed),
+                streams: streams(&request),
+                tokens: {
+                    let bytes = request.body.len() as u64;
+                    reply.usage.tokens(number, bytes, self.state().output)
+                },
+            };
+            self.transport.push(scripted(reply, &request.url, written));
             let mut response = self.transport.send(request).await?;
             response.body = Box::new(WatchedBody {
                 inner: response.body,
@@ -199,40 +349,4 @@ impl Body for WatchedBody {
         }
         self.inner.chunk()
     }
-}
-
-impl Asked {
-    fn of(request: &Request, at: u64) -> Self {
-        let body = str::from_utf8(&request.body).unwrap();
-        let host = request.url.strip_prefix("http://").unwrap();
-        let host = host.split(".test").next().unwrap().to_owned();
-        // The model is in the body, or in the path.
-        let model = body.split(r#""model":""#).nth(1);
-        let model = model.or(request.url.split("/models/").nth(1));
-        let model = model.map_or("search.test", |rest| rest.split(['"', ':']).next().unwrap());
-        let is_key = |(_, value): &(&str, String)| value.contains(&key(&host));
-        Self {
-            at,
-            model: model.to_owned(),
-            coached: body.contains("JSON Schema"),
-            has_task: body.contains(TASK),
-            has_cut: body.contains(CUT),
-            has_key: request.headers.iter().any(is_key),
-            has_handle: body.contains(HANDLE),
-            streams: streams(request),
-            host,
-        }
-    }
-}
-
-/// The key of a host.
-pub(super) fn key(host: &str) -> String {
-    format!("key-of-{host}")
-}
-
-fn streams(request: &Request) -> bool {
-    request.url.ends_with(":streamGenerateContent?alt=sse")
-        || str::from_utf8(&request.body)
-            .unwrap()
-            .contains(r#""stream":true"#)
 }

@@ -4,7 +4,7 @@ use rig::FailureClass;
 use rig::store::RowFailure;
 
 use super::{is_search, that};
-use crate::sim::case::Case;
+use crate::sim::case::{Case, Usage};
 use crate::sim::check::equal;
 use crate::sim::seen::Seen;
 
@@ -46,19 +46,44 @@ pub(super) fn handle_is_dropped(case: &Case, seen: &Seen) -> Result<(), String> 
     Ok(())
 }
 
-// E1, E2, T1: no cap is exceeded, nothing is left reserved, and what was spent covers what the rows cost.
+// E1, E2, E5, T1: no cap is exceeded, and nothing is left reserved. No charge is more than its reservation, and each covers what
+// its row costs, unless the provider tells of more than its request can have used.
 pub(super) fn money_is_kept(case: &Case, seen: &Seen) -> Result<(), String> {
     let Some(cap) = case.options.cap else {
         return that(
             "nothing is reserved without an envelope",
-            seen.amounts.is_empty(),
+            seen.reserves.is_empty(),
         );
     };
     let (spent, reserved) = seen.envelope;
     equal("what is still reserved", 0, reserved)?;
     that("the cap holds", spent <= cap)?;
-    let cost: u64 = seen.rows.iter().map(|row| row.cost.as_nanos()).sum();
-    that("what is spent covers the rows", cost <= spent)?;
-    let most: u64 = seen.amounts.iter().take(seen.rows.len()).sum();
-    that("no more is spent than was reserved", spent <= most)
+    let all: Option<Vec<_>> = seen.charges.values().copied().collect();
+    let all: u64 = all.ok_or("a charge is not settled")?.iter().sum();
+    equal("what is spent is the sum of the charges", all, spent)?;
+    let charge = |id: &str| seen.charges.get(id).copied().flatten().unwrap_or(0);
+    let mut ids: Vec<_> = seen.reserves.iter().map(|(id, _)| id).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    equal("no id is reserved twice", ids.len(), seen.reserves.len())?;
+    for (at, (id, amount)) in seen.reserves.iter().enumerate() {
+        let Some(row) = seen.rows.get(at) else {
+            equal("the charge of what was not dispatched", 0, charge(id))?;
+            continue;
+        };
+        equal("what is reserved is the row's", id, &row.id)?;
+        that(
+            "no charge is more than its reservation",
+            charge(id) <= *amount,
+        )?;
+        let is_absurd = case
+            .script
+            .get(at)
+            .is_some_and(|reply| reply.usage == Usage::Absurd);
+        that(
+            "a charge covers what the row costs",
+            is_absurd || row.cost.as_nanos() <= charge(id),
+        )?;
+    }
+    Ok(())
 }

@@ -10,7 +10,7 @@ use crate::sim::world::GOOD;
 
 pub(super) fn told_as_it_was(case: &Case, seen: &Seen) -> Result<(), String> {
     let streams = case.options.streams;
-    let asks = |(row, asked): (&AttemptRow, &crate::sim::world::Asked)| {
+    let asks = |(row, asked): (&AttemptRow, &crate::sim::asked::Asked)| {
         is_search(row) || asked.streams == streams
     };
     that(
@@ -49,6 +49,6 @@ pub(super) fn told_as_it_was(case: &Case, seen: &Seen) -> Result<(), String> {
     let serves_text = matches!(&seen.result, Some(Ok((_, meta))) if meta.validated);
     that(
         "what is heard of the answer that serves",
-        !serves_text || said == GOOD,
+        !serves_text || said == GOOD[seen.run],
     )
 }

@@ -1,12 +1,14 @@
 //! What does one dispatch leave behind? The contract's rows, T1, L11, L12, L16, K3 and K6.
 
-use rig::__private::{Candidate, Rates, Search};
-use rig::FailureClass::{self, BudgetExhausted, CacheInvalid, ConfigAuth, Network, Timeout};
+use rig::__private::{Candidate, Dialect, Search};
+use rig::FailureClass::{self, CacheInvalid, ConfigAuth, Network, Timeout};
 
+use super::eligible::searches_itself;
 use super::expected::place;
 use super::facts::{self, Why};
+use super::meet::{Limit, known, meet};
 use super::{End, Place, Row, Run};
-use crate::sim::case::{Reply, What, tokens};
+use crate::sim::case::{Reply, Usage, What};
 
 impl Run<'_> {
     /// One dispatch to a model, which may or may not call a tool.
@@ -16,30 +18,20 @@ impl Run<'_> {
         row: Row,
         tools: bool,
     ) -> Result<(FailureClass, Why), End> {
-        let number = self.rows.len();
-        let before = self.spent;
-        let Some(reply) = self.dispatch(place(candidate), row)? else {
+        let searches = searches_itself(self.case, candidate) && tools;
+        let Some(reply) = self.dispatch(candidate, row, searches)? else {
             return self.failed(place(candidate), Timeout, Why::Plain);
         };
-        let is_answer = !matches!(reply.what, What::Status { .. } | What::Stale | What::Fault);
-        if facts::is_free(reply.what) {
-            self.spent = before; // E2
-        }
-        if reply.usage && is_answer {
-            let (input, output) = tokens(number); // K3
-            let cost = |rates: Rates| {
-                let nanos = input * rates.input.as_nanos() + output * rates.output.as_nanos();
-                nanos / 1_000_000
-            };
-            self.rows[number].tokens = Some((input, output));
-            self.rows[number].cost = candidate.price.map_or(0, |price| cost(price.rates));
-            let rates = candidate
-                .price
-                .map_or(facts::CONSERVATIVE, |price| price.rates); // E3
-            self.spent = before + cost(rates);
+        if reply.what.is_answer() {
+            self.settle(candidate, reply, searches);
+        } else if facts::is_free(reply.what) {
+            self.charge_nothing();
         }
         if reply.what == What::Tool && tools && !self.case.route.tools.is_empty() {
             return Err(End::Served { tools: true }); // L1
+        }
+        if matches!(reply.what, What::Good | What::Unliked) && !self.judged() {
+            return self.failed(place(candidate), Timeout, Why::Plain); // L16
         }
         // L10: a place in the cache of `echo` is named until it is refused, and never to the repair model.
         let names_cache = self.case.options.handle && candidate.provider.name == "echo";
@@ -50,24 +42,31 @@ impl Run<'_> {
         self.failed(place(candidate), class, why)
     }
 
+    /// Waits for the caller's judgement, and returns whether it comes in time.
+    fn judged(&mut self) -> bool {
+        let gate = self.case.options.gate_ms.unwrap_or(0);
+        let left = self.deadline().map_or(u64::MAX, |end| end - self.now);
+        self.now += gate.min(left);
+        gate <= left
+    }
+
     /// One search: nothing if it found something, else the candidate's failure.
     pub(super) fn search(
         &mut self,
         candidate: &Candidate,
         search: &Search,
     ) -> Result<Option<(FailureClass, Why)>, End> {
-        let before = self.spent;
         let row = Row {
             place: ("search", "search.test"),
             ..Row::default()
         };
-        let reply = self.dispatch(place(candidate), row)?;
+        let reply = self.dispatch(candidate, row, false)?;
         let is_over = self.deadline() == Some(self.now);
         if reply.is_some_and(|reply| facts::is_free(reply.what)) {
-            self.spent = before; // E2
+            self.charge_nothing();
         }
         let (class, why) = match reply.map(|reply| reply.what) {
-            Some(What::Fault) => (Network, Why::Plain),
+            Some(What::Fault | What::Unsent) => (Network, Why::Plain),
             Some(What::Stale) => (Network, Why::Rejected),
             Some(What::Status { status, .. }) if (400..500).contains(&status) && status != 429 => {
                 (Network, Why::Rejected)
@@ -77,58 +76,66 @@ impl Run<'_> {
             None => (Network, Why::Plain),
             Some(_) => {
                 self.searched = true;
+                self.charge(search.cost.as_nanos());
                 self.rows.last_mut().unwrap().cost = search.cost.as_nanos();
-                self.spent = before + search.cost.as_nanos();
                 return Ok(None);
             }
         };
         self.failed(place(candidate), class, why).map(Some)
     }
 
-    /// L11, L12, K6: the row of a dispatch, and the reply if it comes in time. Without a reply left the caller leaves.
-    fn dispatch(&mut self, asked: Place, row: Row) -> Result<Option<Reply>, End> {
-        self.reserve(asked)?;
+    /// L11, L12, K6: the row of a dispatch, and the reply if it comes in time. Without a reply left the caller leaves. As long as
+    /// nobody knows better, what was reserved is spent.
+    fn dispatch(
+        &mut self,
+        candidate: &Candidate,
+        row: Row,
+        searches: bool,
+    ) -> Result<Option<Reply>, End> {
+        let charge = self.reserve(candidate)?;
         let leaves = Reply::now(What::LeavesBeforeHead { after: 0 });
-        let reply = self
-            .case
-            .script
-            .get(self.rows.len())
-            .copied()
-            .unwrap_or(leaves);
+        let script = &self.case.script;
+        let reply = script.get(self.rows.len()).copied().unwrap_or(leaves);
+        let policy = &self.case.route.policy;
         let left = self.deadline().map_or(u64::MAX, |end| end - self.now);
-        let limit = left.min(self.case.route.policy.timeout_ms);
         let is_search = row.place.0 == "search";
-        let met = facts::meet(reply, limit, self.case.options.streams, is_search);
-        let reply = facts::known(reply, limit);
-        // A search does not tell when it began to answer.
-        let head = met.head.filter(|_| !is_search);
-        let end = met.caller_left.then_some("cancelled");
+        let streams = self.case.options.streams && !is_search;
+        let limit = Limit {
+            time: left.min(policy.timeout_ms),
+            is_search,
+            streams,
+            first: policy.first_token_ms.filter(|_| streams),
+            idle: policy.idle_ms.filter(|_| streams),
+        };
+        let met = meet(reply, limit);
+        let mut reply = known(reply, limit);
+        let is_chat = candidate.provider.dialect == Dialect::OpenAiChat;
+        if streams && is_chat && !met.has_mark {
+            // This dialect tells it after the finish reason.
+            reply.usage = Usage::Untold;
+        }
         self.rows.push(Row {
             at: self.now,
-            head,
+            // A search does not tell when it began to answer.
+            head: met.head.filter(|_| !is_search),
             took: met.took,
-            end,
+            end: met.caller_left.then_some("cancelled"),
+            missing: true,
+            charge,
             ..row
         });
         self.now += met.took;
+        self.silences.extend(met.silence);
+        if !met.in_time && !met.was_sent {
+            self.charge_nothing(); // E2
+        }
         if met.caller_left {
             return Err(End::CallerLeft);
         }
-        Ok(met.in_time.then_some(reply))
-    }
-
-    /// E2, L5: as long as nobody knows better, what was reserved is spent. What cannot be reserved ends the run.
-    fn reserve(&mut self, asked: Place) -> Result<(), End> {
-        let Some(cap) = self.case.options.cap else {
-            return Ok(());
-        };
-        let with_it = self.spent + self.amounts.next().copied().unwrap_or(0);
-        if with_it > cap {
-            self.fail(asked, BudgetExhausted, "envelope");
-            return Err(self.last.clone());
+        if !met.in_time && streams {
+            self.heard(candidate, reply, &met, searches);
         }
-        self.spent = with_it;
-        Ok(())
+        Ok(met.in_time.then_some(reply))
     }
 
     fn failed(

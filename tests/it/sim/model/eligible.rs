@@ -45,6 +45,11 @@ pub(super) fn searcher(case: &Case, candidate: &Candidate) -> Option<&'static Se
     (!candidate.capabilities.has(Capability::GroundedNative)).then_some(search)
 }
 
+/// Whether a candidate that can is to search the web itself.
+pub(super) fn searches_itself(case: &Case, candidate: &Candidate) -> bool {
+    case.route.grounding.is_some() && candidate.capabilities.has(Capability::GroundedNative)
+}
+
 pub(super) fn zero_retention(case: &Case) -> bool {
     case.route.zero_retention || case.options.zero_retention
 }

@@ -3,6 +3,8 @@
 use rig::__private::{Candidate, Capability, Dialect, Enforcement};
 use rig::FailureClass;
 
+use super::meet::Silence;
+
 /// A provider and a model.
 pub(in crate::sim) type Place = (&'static str, &'static str);
 
@@ -13,8 +15,21 @@ pub(in crate::sim) struct Expected {
     /// The waits before retries, in milliseconds: at least and at most.
     pub(in crate::sim) waits: Vec<(u64, u64)>,
     pub(in crate::sim) end: End,
-    /// What the envelope has spent, in nano-dollars.
-    pub(in crate::sim) spent: u64,
+    /// What ended streams before their time.
+    pub(in crate::sim) silences: Vec<Silence>,
+}
+
+/// What the model is told of a run, since the contract leaves it open or to chance.
+#[derive(Default)]
+pub(in crate::sim) struct Observed {
+    /// The waits before retries as they were, since how far jitter lengthens one is chance.
+    pub(in crate::sim) backoffs: Vec<u64>,
+    /// What was to be reserved for the dispatches, since the contract does not say how much that is.
+    pub(in crate::sim) amounts: Vec<u64>,
+    /// Which of them the store has made, where other runs spend from the envelope as well.
+    pub(in crate::sim) grants: Option<Vec<bool>>,
+    /// The length of each request.
+    pub(in crate::sim) bytes: Vec<u64>,
 }
 
 /// A row, and of its request whether it states the schema.
@@ -26,10 +41,19 @@ pub(in crate::sim) struct Row {
     /// The class, `cancelled`, or nothing for what serves.
     pub(in crate::sim) end: Option<&'static str>,
     pub(in crate::sim) repair: bool,
-    pub(in crate::sim) tokens: Option<(u64, u64)>,
+    /// Input and output.
+    pub(in crate::sim) tokens: (Option<u64>, Option<u64>),
+    /// How often the provider has searched the web itself, where it was asked to.
+    pub(in crate::sim) searches: Option<u64>,
+    /// The tier that served, as it is told.
+    pub(in crate::sim) tier: Option<&'static str>,
     /// In nano-dollars.
     pub(in crate::sim) cost: u64,
     pub(in crate::sim) unpriced: bool,
+    /// Whether it may have been billed and nobody knows how much.
+    pub(in crate::sim) missing: bool,
+    /// What its envelope is charged, in nano-dollars.
+    pub(in crate::sim) charge: Option<u64>,
     pub(in crate::sim) head: Option<u64>,
     pub(in crate::sim) took: u64,
     /// Whether the prompt states the schema; nothing where the contract leaves it open.

@@ -4,6 +4,8 @@ mod attempt;
 mod eligible;
 mod expected;
 mod facts;
+mod meet;
+mod money;
 
 use rig::__private::{Candidate, Search};
 use rig::FailureClass::{self, ConfigAuth, ContentInvalid, QualityRejected};
@@ -11,16 +13,16 @@ use rig::FailureClass::{self, ConfigAuth, ContentInvalid, QualityRejected};
 use super::case::Case;
 use eligible::{allows, eligible, has_key, plan, searcher};
 use expected::place;
-pub(super) use expected::{End, Expected, Place, Row};
+pub(super) use expected::{End, Expected, Observed, Place, Row};
 use facts::Why;
+pub(super) use meet::Silence;
+pub(super) use money::GRACE;
 
 struct Run<'a> {
     case: &'a Case,
-    /// The waits before retries as they were, since how far jitter lengthens one is chance.
-    backoffs: std::slice::Iter<'a, u64>,
-    /// What was to be reserved for the dispatches, since the contract does not say how much that is.
-    amounts: std::slice::Iter<'a, u64>,
-    spent: u64,
+    seen: &'a Observed,
+    /// How many reservations were asked for.
+    reservations: usize,
     now: u64,
     repaired: bool,
     searched: bool,
@@ -29,15 +31,15 @@ struct Run<'a> {
     last: End,
     rows: Vec<Row>,
     waits: Vec<(u64, u64)>,
+    silences: Vec<Silence>,
 }
 
-/// Returns what has to come of a case whose waits before retries took this long, and which reserved these amounts.
-pub(super) fn expect(case: &Case, backoffs: &[u64], amounts: &[u64]) -> Expected {
+/// Returns what has to come of a case of whose run this is known.
+pub(super) fn expect(case: &Case, seen: &Observed) -> Expected {
     let mut run = Run {
         case,
-        backoffs: backoffs.iter(),
-        amounts: amounts.iter(),
-        spent: 0,
+        seen,
+        reservations: 0,
         now: 0,
         repaired: false,
         searched: false,
@@ -45,6 +47,7 @@ pub(super) fn expect(case: &Case, backoffs: &[u64], amounts: &[u64]) -> Expected
         last: End::NobodyEligible, // R4
         rows: Vec::new(),
         waits: Vec::new(),
+        silences: Vec::new(),
     };
     let end = eligible(case)
         .into_iter()
@@ -53,7 +56,7 @@ pub(super) fn expect(case: &Case, backoffs: &[u64], amounts: &[u64]) -> Expected
         end: end.unwrap_or(run.last),
         rows: run.rows,
         waits: run.waits,
-        spent: run.spent,
+        silences: run.silences,
     } // L9
 }
 
@@ -132,7 +135,8 @@ impl Run<'_> {
             if self.case.leaves_in_wait == Some(self.waits.len() + 1) {
                 return Err(End::CallerLeft); // L11
             }
-            let wait = self.backoffs.next().copied().unwrap_or(least);
+            let observed = self.seen.backoffs.get(self.waits.len());
+            let wait = observed.copied().unwrap_or(least);
             self.now += wait.clamp(least, most);
             self.waits.push((least, most));
         }
