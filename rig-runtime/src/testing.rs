@@ -220,7 +220,6 @@ impl Clock for ManualClock {
 
     fn sleep(&self, duration: Duration) -> BoxFuture<'_, ()> {
         Box::pin(async move {
-            // Work that is given no time takes none.
             if duration.is_zero() {
                 self.stir();
             }

@@ -291,3 +291,27 @@ fn a_locked_file_is_opened_and_read() {
     let store = SqliteStore::open(&path).unwrap();
     assert_eq!(attempts(&store, "a"), [row("a", 1)]);
 }
+
+// E6: costs whose sum is beyond an integer make no view unreadable.
+#[test]
+fn the_sum_of_absurd_costs_is_shown() {
+    let (_folder, path) = place();
+    let store = SqliteStore::open(&path).unwrap();
+    for attempt in 1..4 {
+        let cost = Usd::nanos(u64::MAX);
+        store.record(AttemptRow {
+            cost,
+            ..row("a", attempt)
+        });
+    }
+    block_on(store.flush()).unwrap();
+    let connection = Connection::open(&path).unwrap();
+    let shown: String = connection
+        .query_row(
+            "SELECT concat_ws(' ', attempts, cost_usd > 2e10) FROM spend_by_tag",
+            [],
+            |row| row.get(0),
+        )
+        .unwrap();
+    assert_eq!(shown, "3 1");
+}
