@@ -150,7 +150,7 @@ pub(crate) fn charge(
     price: Option<Price>,
     searches: Usd,
 ) -> Option<Usd> {
-    if is_unbilled && usage == Usage::default() {
+    if is_unbilled && !usage.is_told() {
         return Some(Usd::ZERO);
     }
     let price = price.unwrap_or(Price::CONSERVATIVE);

@@ -39,7 +39,8 @@ pub(crate) struct Awaited<'a> {
 }
 
 impl Awaited<'_> {
-    /// Returns a usage with the searches of a provider that was asked to search. One that counts none has searched once.
+    /// Returns a usage with its searches if the request allows any, and without them otherwise. A provider that does not count
+    /// its searches has searched once.
     fn counted(&self, usage: Usage) -> Usage {
         let asked = self.prices.search.filter(|_| usage.is_told());
         Usage {

@@ -53,7 +53,7 @@ pub struct RunMeta {
     pub cost: Usd,
     /// What all attempts of the run cost together.
     pub run_cost: Usd,
-    /// Whether `cost` is zero because no price is known.
+    /// Whether `cost` leaves out the tokens, because the model has no known price.
     pub pricing_missing: bool,
     /// From dispatch to the last byte.
     pub latency: Duration,

@@ -80,7 +80,7 @@ pub struct Prices {
     pub requested: Option<Price>,
     /// At other tiers, by `Tier as usize`; `None` has the price of the requested tier.
     pub others: [Option<Price>; Tier::ALL.len()],
-    /// What the web searches cost; `None` where the request allows the provider none.
+    /// What the web searches cost; `None` where the request does not ask the provider to search.
     pub search: Option<SearchFee>,
 }
 
@@ -101,7 +101,7 @@ impl SearchFee {
     /// The most searches that a request allows a provider that takes a bound.
     pub const BOUND: u32 = 5;
 
-    /// The most searches that are expected of a provider that takes no bound. A reservation covers no more of them.
+    /// The searches of one request that a reservation covers where the provider takes no bound.
     pub const EXPECTED: u32 = 20;
 
     /// Returns a fee for each search.
@@ -133,7 +133,7 @@ impl SearchFee {
         self
     }
 
-    /// Returns whether the fee is that of a model, whose name may stand behind that of a collection.
+    /// Returns whether the fee is that of a model. The model's name may follow a collection: `models/NAME`.
     pub(crate) fn fits(&self, model: &str) -> bool {
         let name = model.rsplit('/').next().unwrap_or(model);
         name.starts_with(self.models)
@@ -167,7 +167,7 @@ impl Prices {
         self.requested.map(|requested| own.unwrap_or(requested))
     }
 
-    /// Returns what so many searches cost; `None` is a number that is not known, and costs nothing.
+    /// Returns what this number of searches costs. An unknown number (`None`) costs nothing.
     #[must_use]
     pub fn searches(&self, searches: Option<u64>) -> Usd {
         let fee = self.search.zip(searches);

@@ -235,7 +235,8 @@ fn usage(usage: &Value) -> Usage {
     .checked()
 }
 
-/// Returns how many of a response's items are web searches. To open a page that was found is no search.
+/// Returns how many of a response's items are web searches. An item that opens a page is not one: the provider charges no fee
+/// for it.
 fn searches(items: Option<&[Value]>) -> u64 {
     let items = items.unwrap_or_default().iter();
     let calls = items.filter(|item| item["type"] == "web_search_call");

@@ -46,14 +46,14 @@ impl Usage {
         }
     }
 
-    /// Returns the counts with the searches that an answer shows, if there are any counts at all.
+    /// Returns the counts with this number of searches; without it if the provider has reported no count.
     pub(super) fn with_searches(self, searches: u64) -> Self {
         let searches = self.is_told().then_some(searches);
         Self { searches, ..self }
     }
 
-    /// Returns whether the provider has told anything. Counts under a dialect's own names also show that a response is of that
-    /// dialect.
+    /// Returns whether the provider has reported any count. A count under a dialect's own name also shows that a response is of
+    /// that dialect.
     pub(crate) fn is_told(&self) -> bool {
         *self != Self::default()
     }

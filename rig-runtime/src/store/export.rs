@@ -41,7 +41,7 @@ pub struct ExportRow {
     pub tokens_cache_write: Option<u64>,
     /// What the attempt cost.
     pub cost: Usd,
-    /// Whether the cost is zero because no price is known.
+    /// Whether the cost leaves out the tokens, because the model has no known price.
     pub pricing_missing: bool,
     /// From dispatch to the last byte, in milliseconds.
     pub latency_ms: u64,

@@ -43,7 +43,7 @@ pub(super) trait Tables: Sized + 'static {
     /// What reads.
     type Reads: Reads;
 
-    /// The longest pause between two tries while something may pass.
+    /// The longest pause between two tries at a store that is locked or down.
     const LONGEST_PAUSE: Duration;
 
     /// Does all of it in one transaction, or nothing. It may be asked for the same again.

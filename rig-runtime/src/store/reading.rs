@@ -51,7 +51,7 @@ pub struct Spend {
     pub attempts: u64,
     /// What they cost.
     pub cost: Usd,
-    /// How many of them cost nothing only because no price is known.
+    /// How many of them have a cost without their tokens, because the model has no known price.
     pub unpriced: u64,
     /// How many of them may have cost more, since their providers did not report all that they used.
     pub usage_missing: u64,

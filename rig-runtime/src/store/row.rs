@@ -43,7 +43,7 @@ pub struct AttemptRow {
     pub searches: Option<u64>,
     /// What the attempt cost, as far as usage and price are known.
     pub cost: Usd,
-    /// Whether the cost is zero because no price is known.
+    /// Whether the cost leaves out the tokens, because the model has no known price.
     pub pricing_missing: bool,
     /// Whether the attempt may have used more than the provider said, so that the cost is a lower bound.
     pub usage_missing: bool,

@@ -310,7 +310,7 @@ impl Tables for File {
     type Aside = Work;
     type Reads = Reader;
 
-    /// SQLite itself has waited for the lock by then, and whoever has it may let go of it only for a moment.
+    /// SQLite has waited for the lock itself. Another process may release the lock for a moment only, so the pause is short.
     const LONGEST_PAUSE: Duration = Duration::from_millis(20);
 
     fn commit(&mut self, records: &[Record], writes: &mut [Money]) -> Result<(), Trouble> {

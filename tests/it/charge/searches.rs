@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use rig::__private::{ANTHROPIC, Answer, Dialect, GEMINI, GROK, OPENAI, RouteVariant};
 use rig::testing::Scripted;
-use rig::{RunMeta, Usd, raw};
+use rig::{Call, Usd, raw};
 use serde_json::{Value, json};
 use tests::routes::{GroundedInput, RelayedInput, grounded, relayed};
 use tests::{World, block_on, events_of, listen};
@@ -76,13 +77,7 @@ fn a_providers_own_searches_are_bounded_counted_and_charged() {
             let input = GroundedInput {
                 question: question(),
             };
-            let call = grounded(input).envelope("e", None).on(&world.rig);
-            let run = match is_streamed {
-                false => block_on(call.run()),
-                true => block_on(listen(call.stream(), |_| ())),
-            };
-            let meta = run.unwrap().meta;
-            assert_charged(&world, &meta, searches);
+            assert_charged(&world, grounded(input), is_streamed, searches);
             assert_eq!(asked(&world)["tools"][0]["max_uses"], 5);
         }
         let response = searched_response(searches);
@@ -93,19 +88,23 @@ fn a_providers_own_searches_are_bounded_counted_and_charged() {
             let input = RelayedInput {
                 question: question(),
             };
-            let call = relayed(input).envelope("e", None).on(&world.rig);
-            let run = match is_streamed {
-                false => block_on(call.run()),
-                true => block_on(listen(call.stream(), |_| ())),
-            };
-            let meta = run.unwrap().meta;
-            assert_charged(&world, &meta, searches);
+            assert_charged(&world, relayed(input), is_streamed, searches);
             assert_eq!(asked(&world)["max_tool_calls"], 5);
         }
     }
 }
 
-fn assert_charged(world: &World, meta: &RunMeta, searches: u64) {
+fn assert_charged<T: Answer, V: RouteVariant>(
+    world: &World,
+    call: Call<T, V>,
+    is_streamed: bool,
+    searches: u64,
+) {
+    let call = call.envelope("e", None).on(&world.rig);
+    let meta = match is_streamed {
+        false => block_on(call.run()).unwrap().meta,
+        true => block_on(listen(call.stream(), |_| ())).unwrap().meta,
+    };
     let row = &world.store.rows()[0];
     assert_eq!(
         (meta.searches, row.searches),
@@ -181,5 +180,34 @@ fn a_reservation_covers_the_searches_that_a_request_allows() {
         let call = grounded(input()).envelope("e", Usd::nanos(cap));
         let result = block_on(call.on(&world.rig).run());
         assert_eq!(result.is_ok(), is_served);
+    }
+}
+
+// E5: the page for users states the fees that the runtime charges.
+#[test]
+fn the_fees_in_the_docs_are_those_that_are_charged() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/envelopes.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let responses = Dialect::OpenAiResponses;
+    for (dialect, fee) in [
+        ("openai", OPENAI.search_fee("gpt-4o-search-preview")),
+        ("openai", OPENAI.search_fee("gpt-5-search-api")),
+        ("openai", GROK.search_fee("grok-4")),
+        ("openai_responses", responses.search_fee("gpt-5.4")),
+        ("anthropic", ANTHROPIC.search_fee("claude-haiku-4-5")),
+        ("gemini", GEMINI.search_fee("models/gemini-2.5-flash")),
+        ("gemini", GEMINI.search_fee("gemini-3-flash-preview")),
+    ] {
+        let line = page
+            .lines()
+            .find(|line| line.starts_with(&format!("| `{dialect}` |")));
+        let of = if fee.is_per_search { "" } else { " a request" };
+        let of = if fee.models == "gpt-5" {
+            " for `gpt-5"
+        } else {
+            of
+        };
+        let stated = format!("{}{of}", fee.fee);
+        assert!(line.unwrap().contains(&stated), "{dialect}: {stated}");
     }
 }

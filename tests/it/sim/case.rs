@@ -99,7 +99,7 @@ pub(super) struct Reply {
     pub(super) tail_ms: u64,
     /// Whether the connection breaks then, so that no end mark comes.
     pub(super) breaks: bool,
-    /// Whether something that is no content comes amid each silence.
+    /// Whether a keep-alive comes in the middle of each silence.
     pub(super) keeps_alive: bool,
     /// What the provider says of the tokens.
     pub(super) usage: Usage,
@@ -173,7 +173,7 @@ impl Usage {
 
 /// The most output tokens of an answer on a route.
 pub(super) fn output(route: &Route) -> u64 {
-    // Nobody bounds it where the route does not.
+    // Without a limit in the route the drawn answers still have one.
     (route.policy.sampling.max_output_tokens).map_or(5_000, u64::from)
 }
 

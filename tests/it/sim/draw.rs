@@ -79,7 +79,7 @@ static SEARCHES: [Search; 4] = [
     search(None, true),
 ];
 
-/// What providers call the tiers that served; nobody knows the last one.
+/// The names of tiers that providers report. The last one is unknown to the runtime.
 pub(super) const TIERS: [&str; 6] = [
     "default",
     "standard",
@@ -89,7 +89,7 @@ pub(super) const TIERS: [&str; 6] = [
     "a word",
 ];
 
-/// The caps of envelopes, in nano-dollars. Where nobody bounds an answer, a single dispatch reserves hundreds of dollars.
+/// The caps of envelopes, in nano-dollars. A dispatch of a route without `max_output_tokens` reserves hundreds of dollars.
 const CAPS: [u64; 7] = [
     0,
     4_000_000,

@@ -103,7 +103,7 @@ fn hold(expected: &Expected, whole: &Seen, seen: &Seen) -> Result<(), String> {
         spent += charge.unwrap_or(0);
     }
     equal("what is spent and reserved", (spent, 0), seen.envelope)?;
-    // A search that found something serves nobody.
+    // The row of a search has no failure either, but it does not serve the call.
     let serves = seen
         .rows
         .last()

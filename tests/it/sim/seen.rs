@@ -236,7 +236,7 @@ impl Bed {
 }
 
 impl Seen {
-    /// What the model is told of it.
+    /// Returns the facts that the model takes from the run.
     pub(super) fn observed(&self) -> Observed {
         Observed {
             backoffs: self.backoffs.clone(),

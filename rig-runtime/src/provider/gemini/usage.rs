@@ -64,7 +64,7 @@ fn split(
     exact.or_else(within).unwrap_or(ways[3])
 }
 
-/// Returns what was searched for. A query that is told twice was searched once.
+/// Returns the distinct queries of the web searches. A stream may report a query twice.
 pub(super) fn queries(grounding: &Value) -> BTreeSet<&str> {
     let queries = grounding["webSearchQueries"].as_array();
     let queries = queries.into_iter().flatten().filter_map(Value::as_str);

@@ -112,7 +112,7 @@ impl Tables for Database {
     type Aside = Asking;
     type Reads = Self;
 
-    /// A server that is away is asked this often.
+    /// The writer tries to reach a server that is down once in this time.
     const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
     fn commit(&mut self, records: &[Record], writes: &mut [Money]) -> Result<(), Trouble> {

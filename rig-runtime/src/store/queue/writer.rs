@@ -15,8 +15,8 @@ use super::{Command, Record, Tables, Trouble};
 /// Most commands that one transaction takes in.
 const BATCH: usize = 512;
 
-/// The second pause between tries at a store that is locked or away, before which there is none. Later ones are doubled, up to
-/// [`Tables::LONGEST_PAUSE`].
+/// The pause before the third try at a store that is locked or down. The second try has none; each later pause is twice the
+/// last one, up to [`Tables::LONGEST_PAUSE`].
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
 
 pub(super) struct Writer<T> {

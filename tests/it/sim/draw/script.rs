@@ -47,7 +47,7 @@ pub(super) fn script(dice: &mut Dice, route: &Route, options: &Options) -> Vec<R
         first,
         first + u64::from(first > 0),
         route.policy.timeout_ms - 1,
-        // A piece that is heard at the last moment leaves no time to read on, or does: it could be told either way.
+        // In a stream no piece comes at the limit itself: the contract does not say whether it is read.
         route.policy.timeout_ms - u64::from(options.streams),
         route.policy.timeout_ms + 1,
     ];
@@ -173,7 +173,7 @@ pub(super) fn keeper(dice: &mut Dice, route: &Route, options: &Options) -> Keepe
         Answers::After(5_000),
         Answers::Never,
     ];
-    // Of a run with a deadline it is a part of what is left, which is no whole number.
+    // In a run with a deadline the wait for room is a fraction of the time left, which may not be whole milliseconds.
     let has_deadline = route.policy.deadline_ms.or(options.deadline_ms).is_some();
     Keeper {
         room: if has_deadline {

@@ -84,8 +84,8 @@ impl Run<'_> {
         self.failed(place(candidate), class, why).map(Some)
     }
 
-    /// L11, L12, K6: the row of a dispatch, and the reply if it comes in time. Without a reply left the caller leaves. As long as
-    /// nobody knows better, what was reserved is spent.
+    /// L11, L12, K6: the row of a dispatch, and the reply if it comes in time. Without a reply left the caller leaves. The
+    /// reservation is the charge until the usage is known.
     fn dispatch(
         &mut self,
         candidate: &Candidate,

@@ -19,7 +19,7 @@ pub(in crate::sim) struct Expected {
     pub(in crate::sim) silences: Vec<Silence>,
 }
 
-/// What the model is told of a run, since the contract leaves it open or to chance.
+/// The facts of a run that the model takes from the run itself: the contract leaves them open, or they are chance.
 #[derive(Default)]
 pub(in crate::sim) struct Observed {
     /// The waits before retries as they were, since how far jitter lengthens one is chance.
@@ -45,12 +45,12 @@ pub(in crate::sim) struct Row {
     pub(in crate::sim) tokens: (Option<u64>, Option<u64>),
     /// How often the provider has searched the web itself, where it was asked to.
     pub(in crate::sim) searches: Option<u64>,
-    /// The tier that served, as it is told.
+    /// The name of the tier that served, as the provider reports it.
     pub(in crate::sim) tier: Option<&'static str>,
     /// In nano-dollars.
     pub(in crate::sim) cost: u64,
     pub(in crate::sim) unpriced: bool,
-    /// Whether it may have been billed and nobody knows how much.
+    /// Whether the provider may have billed an unknown usage.
     pub(in crate::sim) missing: bool,
     /// What its envelope is charged, in nano-dollars.
     pub(in crate::sim) charge: Option<u64>,
