@@ -11,7 +11,7 @@ const OBSERVED: &str = "
     FROM observed_latency WHERE route = $1 ORDER BY provider COLLATE \"C\", model COLLATE \"C\"";
 
 const SPEND: &str = "
-    SELECT count(*) AS attempts, coalesce(least(sum(cost_nanousd), 9223372036854775807), 0)::int8 AS cost,
+    SELECT count(*) AS attempts, least(coalesce(sum(cost_nanousd), 0), 9223372036854775807)::int8 AS cost,
            count(*) FILTER (WHERE pricing_missing) AS unpriced,
            count(*) FILTER (WHERE usage_missing) AS usage_missing
     FROM inferences
